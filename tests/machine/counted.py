@@ -80,7 +80,7 @@ def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
 
 
 def lost_node(root: Element, pu: Element, known: list[int]) -> str:
-    """Return the node for a processor in no node: the only node of its ``complete_nodeset`` that is not ``known``, or, if
+    """Return the node for a processor in no node: the only node of its ``complete_nodeset`` that is not ``known``; if
     there is not exactly one, a node for the processor's package.
     """
     unknown = mask(pu, "complete_nodeset") & ~sum(1 << number for number in known)

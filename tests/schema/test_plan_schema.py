@@ -1,5 +1,5 @@
 """Everything in the schema of plans is used: hand-written code in Python and in C or C++ mentions each enumeration
-value, record member, field and counter. The failing tests name what is not used. Generated sources agree with the schema.
+value, record member, field and counter. Failing tests name what is not used. Generated sources agree with the schema.
 """
 
 from __future__ import annotations

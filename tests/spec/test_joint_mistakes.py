@@ -91,7 +91,7 @@ def test_mistakes_of_a_part_in_a_file_of_its_own_stand_in_its_order(folder: Path
         (
             "model: {cache: 1, background: {nodes: {5: 1}}}\n",
             ["5:16 model.cache"],
-        ),  # wrong settings are not checked further
+        ),  # wrong settings: no further checks
     ],
 )
 def test_checks_of_parts_together_need_those_parts_alone(extra: str, found: list[str]) -> None:

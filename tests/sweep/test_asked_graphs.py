@@ -36,7 +36,9 @@ def test_a_chain_takes_its_length_on_every_machine(
     assert asked(graph, *machines, "-s", "randomized", "-w", "2", *TIMES, "-o", tmp_path / "r") == 0
     said = capsys.readouterr()
     assert "does not say what memory its tasks access" in said.err
-    free = "nder the runtime bare only probes cost time (100 ns, on another node 300 ns"  # as in configs/runtimes/bare.yaml
+    free = (
+        "nder the runtime bare only probes cost time (100 ns, on another node 300 ns"  # in configs/runtimes/bare.yaml
+    )
     assert free in " ".join(said.out.split())
     assert free in (tmp_path / "r" / "index.html").read_text()
     frame = SweepResult(tmp_path / "r").to_frame()

@@ -52,7 +52,7 @@ def test_faults_alone_are_as_fast_as_the_address_space_lets_them(workers: int) -
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
 @pytest.mark.parametrize(("batch", "flushes"), [(0, 1), (4, 3)])
 def test_memory_is_given_back_by_one_worker_at_a_time(workers: int, batch: int, flushes: int) -> None:
-    # One worker takes a + b (P - 1), for its pages and for interrupts of all others; under the lock all take P times this.
+    # One worker takes a + b (P - 1), for its pages and to interrupt all others; under the lock all take P times this.
     work = one_each(workers, freed=of_pages(*[10] * workers))
     seen = observe(space(work, workers, unmap_ns=100, shootdown_ns=64, unmap_batch=batch))
     alone_ps = (10 * 100 + flushes * 64 * (workers - 1)) * NS

@@ -132,8 +132,8 @@ def latency_run(tasks: int, workers: int, latency: int, seed: int) -> Seen:
 @pytest.mark.parametrize(("tasks", "workers", "latency"), [(20_000, 16, 20), (40_000, 32, 20), (40_000, 64, 10)])
 def test_latency(tasks: int, workers: int, latency: int) -> None:
     """The makespan has E[Cmax] <= W / p + 16.12 lam log2(W / (2 lam)) + 3 lam, the requests E[R] <=
-    8.06 p log2(W / lam), for work W, p workers and latency lam. The paper's own simulations gave (Cmax - W / p) / (lam log2(W / lam)) from
-    2.0 to 4.0, and R / (p log2(W / lam)) from 1.1 to 2.0.
+    8.06 p log2(W / lam), for work W, p workers and latency lam. The paper's own simulations gave
+    (Cmax - W / p) / (lam log2(W / lam)) from 2.0 to 4.0, and R / (p log2(W / lam)) from 1.1 to 2.0.
     """
     runs = [latency_run(tasks, workers, latency, seed) for seed in range(6)]
     makespan = mean(seen["makespan_ps"] / NS for seen in runs)
