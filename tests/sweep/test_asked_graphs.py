@@ -37,7 +37,7 @@ def test_a_chain_takes_its_length_on_every_machine(
     said = capsys.readouterr()
     assert "does not say what memory its tasks access" in said.err
     free = (
-        "nder the runtime bare only probes cost time (100 ns, on another node 300 ns"  # in configs/runtimes/bare.yaml
+        "nder the runtime bare only probes cost time (100 ns, on another node 300 ns"  # of configs/runtimes/bare.yaml
     )
     assert free in " ".join(said.out.split())
     assert free in (tmp_path / "r" / "index.html").read_text()
