@@ -445,7 +445,8 @@ FIRST = {
     "flag": (1380, [1380, 1400, 1440, 1480]),
     # workers 3 and 2 write at 1200; 1 reads 3's flag at 1240, writes at 1340; 0 reads 2's flag at 1240, 1's at 1360
     "tree": (1360, [1360, 1380, 1420, 1420]),
-    # the line of node 0 takes 100 and 20 ns, that of node 1 200 and 20; worker 1 holds the word from 1120 to 1220
+    # the line of node 0 takes 100 and 20 ns, that of node 1 200 and 20; worker 1 is at the barrier's word from 1120 to
+    # 1220 ns, worker 3 from 1260 ns on
     "per-domain": (1260, [1320, 1300, 1280, 1260]),
 }
 

@@ -289,9 +289,8 @@ def test_priorities_order_by_rank_then_actor_and_spare_those_of_simpy() -> None:
 
 
 def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
-    # worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns, so that the queue holds 4, 3, 2 and from 500 ns on 1 task.
-    # The queue takes tasks again only below a half of 4 tasks: tasks 5 to 10 run at once, 11 and 12 are queued at 600
-    # ns
+    # Worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns: the full queue of 4 tasks then holds 3, 2 and 1. It takes
+    # new tasks only when it holds less than half of 4 tasks: tasks 5 to 10 run at once, 11 and 12 are put at 600 ns.
     work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
     seen = run(work, how=runtime(capacity=4, on_full="inline", resume=0.5))
     assert seen.order(0)[:6] == [5, 6, 7, 8, 9, 10]

@@ -508,4 +508,4 @@ def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() ->
     plan = plan_of(work, 2, how=runtime(costs={"unmap_ns": 100}), effects=FLUID)
     frame = heard(plan).tables.resource_load_frame()
     lock = frame[frame["name"] == "address space"]
-    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # each of two readers demands 3/4 of the lock
+    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # both items demand 3/4 of the lock
