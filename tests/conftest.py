@@ -84,7 +84,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the modules that take long without being marked as slow. No test fails, since machines differ."""
+    """Print the modules whose tests take long but are not marked as slow. No test fails, because machines differ."""
     for module, seconds in SECONDS.most_common():
         if seconds > LONG_SECONDS:
             terminalreporter.write_line(

@@ -476,7 +476,7 @@ def dispatching_by_data(chance: Random) -> Document:
 
 
 def dealing_items(chance: Random) -> Document:
-    """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all workers as one unit."""
+    """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all as one unit."""
     families = _families(chance)
     by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
     if happens(chance, 40):  # else every item goes to the unit of its label

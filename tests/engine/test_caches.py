@@ -232,7 +232,7 @@ def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str)
 
 @pytest.mark.parametrize("model", REAL)
 def test_clean_lines_come_from_caches_that_forward(model: str) -> None:
-    """16 KiB are 256 lines: 5,120 ns from the other node's memory, ten at a time, and 1,536 ns from the other cache."""
+    """To read 16 KiB (256 lines, ten at a time) takes 5,120 ns from the other node's memory, 1,536 from its cache."""
     work = in_data((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
     forwarding = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "forward": "yes"})
     assert times(cached(work, model))[1] == 5120

@@ -288,7 +288,7 @@ def test_rounds_without_a_candidate_count_as_searching() -> None:
     [
         plan_of(TASKS, 4),  # thieves find tasks
         plan_of(BODIES, 1),  # there is no other worker
-        plan_of(graph(task(1000 * NS)), 4),  # nothing runs beside the task
+        plan_of(graph(task(1000 * NS)), 4),  # one task runs alone
         plan_of(graph(*[body(1000 * NS)] * 4, phases=None), 1),
         plan_of(graph(task()), 4),  # nothing to do
         plan_of(graph(task(1000 * NS)), 2, how=runtime(backoff={"first_ns": 50})),

@@ -63,7 +63,7 @@ def tried() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "key"), tried())
 def test_every_value_runs_or_is_refused(name: str, key: str) -> None:
-    """Each allowed word runs with some values of the other parameters; other values run, or one sentence refuses them."""
+    """An allowed word runs with some values of the other parameters; other values run or one sentence refuses them."""
     field = keys_of(FAMILIES[name])[key]
     values = [value for family, which, value in every_value() if (family, which) == (name, key)]
     allowed = 0

@@ -142,8 +142,8 @@ def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
 
 
 def test_an_abort_lets_a_helper_begin_anew() -> None:
-    """The attempt of worker 1 aborts while the helper is in its first access; the helper restarts without the rest of
-    it.
+    """The attempt of worker 1 aborts while the helper is in its first access; the helper starts anew, and
+    does not finish this access.
     """
     begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
     long = task(begin, store, 900 * NS, commit)

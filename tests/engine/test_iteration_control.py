@@ -21,7 +21,7 @@ from numasim.workload.graph import Loop, Mode, Region, Workload
 from numasim.workload.phases import Phase, steps
 
 TWO_NODES = toy(sockets=2, cores=1)
-TUNED = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]]})  # whose controller the tests replace
+TUNED = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]]})  # the tests replace its controller
 READY = Region("ready", 1 << 20, initialised=True)  # on node 0
 
 

@@ -399,7 +399,7 @@ def test_which_lock_a_level_takes() -> None:
 
 
 def test_one_lock_for_all_remote_searches() -> None:
-    """`lock: machine` on the remote level is the other reading of the global lock G (model 4.6)."""
+    """The global lock G may also mean one lock for all searches on other nodes: `lock: machine` there (model 4.6)."""
     strategy = stealing({"from": "own-node", "lock": "node"}, {"from": "other-nodes", "by": "node", "lock": "machine"})
     plan = plan_of(LEAVES, 4, strategy, machine=toy(sockets=2, cores=2))
     names = [{plan.words.names[lock] for lock in level} for level in plan.words.level_lock.tolist()]

@@ -250,7 +250,7 @@ def test_worker_0_pays_for_the_pairs_before_all_begin(model: dict[str, str], nam
 
 
 def test_rows_of_a_node_stay_there_without_thieves_from_elsewhere() -> None:
-    """Six workers on two nodes own ten rows each; in turn, half of the rows are on the other node."""
+    """Six workers own ten rows each. All rows are on the node of their worker if dealt by locality, half if in turn."""
     local = run("phoenix-locality-numa-only").counters
     dealt_in_turn = run("phoenix-interleave-none").counters
     assert (local["bytes_local"], local["bytes_remote"]) == (600 * 4096, 0)

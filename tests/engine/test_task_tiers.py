@@ -263,7 +263,7 @@ def test_never_more_than_most_are_live(join: str, spawn: Any, most: int) -> None
 
 
 def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
-    """Return plan and run of twelve subtrees of unlike sizes on two sockets with two workers each."""
+    """Return plan and run of twelve subtrees of different sizes on two sockets with two workers each."""
     subtrees = [
         task(*[task((50 + 70 * (at * 5 + part) % 300) * NS) for part in range(2 + at % 3)], 40 * NS, WAIT, 30 * NS)
         for at in range(12)

@@ -23,7 +23,7 @@ MOST_THREADS_OF_A_CORE = 8  # no processor has more, and no machine file may hav
 
 @st.composite
 def even_systems(draw: Any) -> tuple[Inventory, tuple[int, int, int, int]]:
-    """Draw a system of alike parts, with its shape; ids are shuffled, distances are arbitrary."""
+    """Draw a system whose sockets, nodes and cores are equal, with its shape; ids are shuffled, distances arbitrary."""
     sockets, per_socket, cores, threads = (draw(st.integers(1, most)) for most in (3, 3, 3, 2))
     nodes = sockets * per_socket
     names = draw(st.permutations(range(nodes)))

@@ -282,7 +282,7 @@ def info(name: str, value: object) -> str:
     ("name", "mark"), [("LinuxCapacity", "derived"), ("FrequencyMaxMHz", "assumed"), ("FrequencyBaseMHz", "assumed")]
 )
 def test_kinds_of_cores_are_as_fast_as_hwloc_says(name: str, mark: str, tmp_path: Path) -> None:
-    """hwloc's capacities of kinds of cores are their speeds; clocks are, only if all kinds do as much in a cycle."""
+    """hwloc's capacities of kinds of cores are their speeds; clocks are, if all kinds do equal work in a cycle."""
     draft, spec = drafted(tmp_path, heterogeneous(kinds(info(name, 1000), info(name, 500))))
     assert [[kind.speed_ppm for kind in node.kinds] for node in spec.node_shapes] == [[10**6, 500_000], [500_000], []]
     assert mark_of(draft.sources["nodes.cores.speed_ppm"]) == mark
@@ -321,7 +321,7 @@ def test_access_classes_of_the_kernel_are_read(tmp_path: Path) -> None:
 
 
 def test_a_distance_of_255_is_no_distance(tmp_path: Path) -> None:
-    """Firmware's 255 stands for no path; as a distance the other memory would be 23 times as far."""
+    """Firmware's 255 stands for no path; as a distance it would mean a latency of 23 times the local latency."""
     draft, spec = imported(tmp_path, Tree(sockets=2, distance=[[10, 255], [21, 10]]))
     assert spec.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))
     assert any(remark.startswith("1 distances are 255 or more, which stands for no path") for remark in draft.remarks)

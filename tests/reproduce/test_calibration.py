@@ -187,7 +187,7 @@ TIME = Axis("time", 50, 0, 1000, 10, 1)
     ("error", "noise", "found", "low", "high"),
     [
         (lambda time: time / 100 - 1, 0.05, 100, 91, 109),  # 1.96 * 0.05 = 0.098
-        # A jump over zero leaves an error of 0.2 or -0.3; either is explained by the other: 1.96 * 0.2 = 0.392.
+        # A jump over zero leaves an error of 0.2 or -0.3: 1.96 * 0.2 = 0.392 covers both, so that no time is excluded.
         (lambda time: -0.3 if time < 100 else 0.2, 0.001, None, 0, 1000),
         (lambda time: min(time, 100) / 100 - 1, 0.05, 100, 91, 1000),  # beyond 100 a longer time changes nothing
         (lambda time: 0.5 + time / 1000, 0.01, 1, 0, None),  # too large everywhere

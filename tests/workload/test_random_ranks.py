@@ -158,7 +158,7 @@ def splits(_: Sorts, graph: SortGraph) -> int:
 
 
 def test_every_element_is_merged_or_placed_by_a_split() -> None:
-    """A stage moves all n elements: a split moves one element, serial merges move the others."""
+    """A stage of merges moves all n elements: each split places one element, serial merges place all others."""
     facts = make("sort", n=2**15).facts
     stages = 2 * 3  # levels of 32,768, 8,192 and 2,048 elements
     assert facts["elements_merged"] + facts["merge_splits"] == stages * 2**15

@@ -66,7 +66,7 @@ static void get_future(ns_task *self, void *arguments) {
     require(*call->awaited == 2, "a future of an ancestor is there");
 }
 
-/* A task, or a part that it calls, waits for tasks below it in the lane and for a child; then it spawns another child. */
+/* Spawn a child, wait for a future of an ancestor, in a call and directly, and spawn another child. */
 static void wait_for_ancestors(ns_task *self, void *arguments) {
     uint8_t own[2] = {0}, *first = &own[0], *second = &own[1];
     ns_spawn(self, increment_twice, &first, sizeof first);

@@ -1,6 +1,6 @@
-/* Lets the n-th file-system call in a folder fail, in processes that preload this library. Calls count if their path is
- * in the folder, or their descriptor was opened there. Each call has a list of errors below; its manual page has further
- * ones. A short read or write transfers half of the requested bytes. Nothing is flushed to the disk.
+/* Lets the n-th file-system call in a folder fail, in processes that preload this library. Calls count if their path
+ * is in the folder, or their descriptor was opened there. Each call has a list of errors below; its manual page has
+ * others. A short read or write transfers half of the requested bytes. Nothing is flushed to the disk.
  */
 #include <dirent.h>
 #include <dlfcn.h>
