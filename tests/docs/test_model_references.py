@@ -46,7 +46,7 @@ KEY = re.compile(r"`((?:machine|workload|strategy|runtime|model)(?:\.[a-z_0-9-]+
 
 
 def references(text: str) -> list[str]:
-    """Return the sections, items of sections and readings that a text names, in their order."""
+    """Return the sections, items of sections and readings of the model that a text names, in the order of the text."""
     flat = COMMENT_BREAK.sub(" ", text)
     found = [(reading.start(), reading[0]) for reading in READING.finditer(flat)]
     for each in (*BEHIND.finditer(flat), *BEFORE.finditer(flat)):

@@ -479,7 +479,7 @@ def dealing_items(chance: Random) -> Document:
     """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all as one unit."""
     families = _families(chance)
     by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
-    if happens(chance, 40):  # else every item goes to the unit of its label
+    if happens(chance, 40):  # otherwise every item goes to the worker or node of its label
         by_label |= {**some(chance, RULE), **_switched(chance)}
     written = happens(chance, 40)
     levels = [_level(chance, families) for _ in range(chance.choice((1, 2, 3)))] if written else []
@@ -501,7 +501,7 @@ def dealing_items(chance: Random) -> Document:
 
 
 def _families(chance: Random) -> Document:
-    """Draw queues of the workers, of other units, or of both."""
+    """Draw families of queues: one queue for each worker, one for each node or other unit, or both families."""
     kind = chance.choice(("own", "own", "own", "both", "shared"))
     families = {}
     if kind != "shared":

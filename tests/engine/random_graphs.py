@@ -205,7 +205,7 @@ class Draft:
         }
 
     def add_range(self) -> int:
-        """Draw a family of equal or similar tasks; return its number."""
+        """Draw a range, whose items are equal or similar tasks; return its number."""
         low, high = sorted((self.time_ps(), self.time_ps()))
         count = self.chance.randint(1, self.chance.choice(MOST_ITEMS))
         templates = [self._template(count) for _ in range(self.chance.randint(0, 2))] if self.moves_bytes else []

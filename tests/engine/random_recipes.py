@@ -254,7 +254,7 @@ def plan_from(recipe: Document) -> Plan:
 
 def _workload(given: Document, folded: bool) -> Workload:
     """Return a program from the JSON form of graphs, or from a benchmark's parameters; with ``folded``, equal subtrees
-    of a benchmark have one row if the family allows this.
+    of a benchmark have one row if its generator can fold them.
     """
     return workload_of(given) if "phases" in given else generate(workload_spec(**given), folded=folded)
 
@@ -419,7 +419,7 @@ def produced_parts(chance: Random) -> Document:
 
 
 def dealt_parts(chance: Random) -> Document:
-    """Draw items of ranges that are dealt by the homes of their data."""
+    """Draw items of ranges that a strategy deals by the nodes of their data."""
     strategy, runtime = dealing_items(chance), runtime_document(chance)
     if happens(chance, 70):  # other runs often end in a deadlock, because many items are dealt at once
         runtime["join"] = chance.choice(("help", "continuation"))
@@ -448,7 +448,7 @@ def helped_parts(chance: Random) -> Document:
 
 
 def units_of_work(chance: Random) -> Document:
-    """Draw units that look up data, as plain work or as transactions; some units add further units."""
+    """Draw units of work that look up data, plainly or in transactions; some units add others to the worklist."""
     program: Document = {
         "name": chance.choice(("worklist", "transactions")),
         "units": chance.randint(1, 40),

@@ -182,7 +182,7 @@ def write(offset: int, size: int, mode: Mode = Mode.WRITE) -> Run:
 
 
 def times(seen: Seen) -> list[int]:
-    """Return the time of each step in the order in which they ran, in nanoseconds."""
+    """Return the time of each executed segment in ns, in the order of execution."""
     return [(end - start) // NS for start, end in sorted((start, end) for _, _, start, end in seen.stretches)]
 
 

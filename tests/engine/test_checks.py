@@ -64,7 +64,7 @@ def added(change: int, table: str, *keys: Any) -> Falsify:
 
 
 def logged(task_id: int, stretch: int, **changes: int) -> Falsify:
-    """Change one stretch of a task in the log, counted from the front or, if negative, from the back."""
+    """Change one executed segment of a task in the log; ``stretch`` is its number, from the back if negative."""
 
     def falsify(seen: Seen) -> None:
         log = list(seen.log)

@@ -24,7 +24,7 @@ RISING = {"first": 0, "elsewhere-miss": 0.1}
 
 
 def plan_with(queue: str, *levels: dict[str, Any]) -> Plan:
-    """Return a plan of two workers with two pools each; worker 1 puts the child into its pool of family ``queue``."""
+    """Return a plan of two workers with two pools each; worker 1 puts the child into its own pool named ``queue``."""
     rules = [{"to": "own", "queue": queue}]
     return plan_of(ONE_CHILD, 2, stealing(*levels, queues=POOLS, dispatch=rules), machine=TWO_NODES)
 

@@ -1,4 +1,6 @@
-"""Groups of tasks: closed forms of programs whose tasks leave children unjoined, on both engines (model 3.1, 3.2)."""
+"""Groups (ops that wait for all tasks spawned in them, also by descendants): closed forms of programs whose tasks leave
+children unjoined, on both engines (model 3.1, 3.2).
+"""
 
 from __future__ import annotations
 
@@ -125,8 +127,8 @@ def test_nested_groups_end_from_the_inside(join: str) -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
-    """A call's children belong to the group around the call; a group in a call or a child ends before the ops behind
-    it.
+    """A call's children belong to the group around the call. A group within a call or a child ends before the ops after
+    the group begin.
     """
     inner = call(task(T), GROUP, chain(2), END, BEHIND)
     child = task(GROUP, independent(2), END, task(T))
@@ -278,7 +280,7 @@ BACKWARDS = graph(task(task(1, after=("b",)), task(8, name="b"), WAIT, 2))  # ag
 
 
 def test_spans_are_longest_paths() -> None:
-    """On random programs of every kind, those with groups once more without their dependences."""
+    """The programs are random; each program with groups is also tested without its dependences."""
     drawn = (workload_of(graph_document(Random(number))) for number in range(200))
     works = [BACKWARDS, *(work for work in drawn if work.rows and not work.ranges)]
     assert sum(work.groups for work in works) > 20

@@ -28,7 +28,9 @@ def reads(*places: int, size: int = 320, mode: Mode = Mode.READ) -> tuple[Access
 def helped(
     *units: Task, workers: int = 1, cores: int = 2, effects: Effects = ALONE, gbs: float = 10, **keys: Any
 ) -> Plan:
-    """Return a plan of units in a worklist without a lock; a look takes 1 ns; ``keys`` are keys of ``helpers``."""
+    """Return a plan of units of work in a worklist without a lock; a probe of it takes 1 ns. ``keys`` are keys of
+    ``helpers`` in the strategy.
+    """
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},
@@ -64,7 +66,7 @@ def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
 
 
 def test_a_helper_lives_for_so_many_bytes() -> None:
-    """One of two accesses of a unit is within the lifespan."""
+    """The lifespan of a helper, in bytes, ends after one of the two accesses of a unit."""
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
     assert outcome(helped(*units, lifespan=639)) == (1 + 2000 + 1 + 1550 + 1 + 1550, 640, 640)
 
@@ -159,7 +161,9 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
 
 @pytest.mark.parametrize("adds", [False, True])
 def test_fresh_memory_is_with_who_touches_it_first_where_tasks_add_tasks(adds: bool) -> None:
-    """Worker 0 writes a page of a fresh region that is dealt to two nodes in turn, and adds a unit or does not."""
+    """Worker 0 writes a page of a fresh region, which the policy deals to two nodes page by page. If tasks add tasks,
+    the page is on the node of worker 0.
+    """
     write = Run(NS, (Access(0, 4096, 64, mode=Mode.WRITE),))
     work = graph(task(write, *([task(NS)] if adds else [])), regions=(Region("fresh", 8192, False),))
     placement = {"policy": "interleave", "adding": "first-touch"}

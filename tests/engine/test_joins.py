@@ -111,7 +111,7 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
         (2, 5, 1200, 2200),
     )
     helping = run(TWO_THIEVES, 3, stealing(levels[1], join="help"), runtime())
-    assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # after worker 1, in vain, at 1600 ns
+    assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # the probe of worker 1 at 1600 ns has failed
 
 
 def test_a_call_that_has_ended_is_no_child_to_leap_after() -> None:

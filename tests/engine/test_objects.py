@@ -1,4 +1,6 @@
-"""The objects of a task, against a walk over the task's program; homes from the page map (thesis 5.3 to 5.5)."""
+"""The objects of a task (the data that it accesses), against a walk over its program; the homes (nodes) of objects come
+from the page map (thesis 5.3 to 5.5).
+"""
 
 from __future__ import annotations
 
@@ -131,7 +133,7 @@ def test_the_objects_of_items_are_their_templates_moved(seed: int, policy: str) 
 
 
 def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
-    """Return (home, bytes) of a template's access for one item, page by page."""
+    """Return (node, bytes) of the access that template ``j`` makes for one item, worked out page by page."""
     one, divisor, page_bytes = family.accesses, int(family.divisor[j]), given_plan.machine.page_bytes
     offset = int(one.offset[j] + item // divisor * family.step_div[j] + item % divisor * family.step_mod[j])
     total = [0, 0, 0]

@@ -31,7 +31,7 @@ BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-tou
 class PageOracle:
     """The placement policies page by page, from the words of the model (2.2, 2.11), for programs of known times.
 
-    Single pages have homes, or granules if the policies go by touch alone.
+    Each page has a home node of its own, or each granule of pages if the policies place pages only when touched.
 
     ``workers`` are the nodes of workers, ``latency`` [nodes][nodes] is in ns, ``room`` [nodes] is in pages. Scans are
     simulated one by one.

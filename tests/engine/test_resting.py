@@ -93,7 +93,7 @@ def test_a_lone_task_has_the_machine_for_itself(spins: bool) -> None:
 
 @pytest.mark.parametrize("recheck", ["each", "last", "events"])
 def test_a_worker_beyond_the_cap_keeps_no_task_to_itself(recheck: str) -> None:
-    """One worker searches at most. `threshold-early` leaves tasks in the queue of their worker, which finally takes them."""
+    """One worker searches at most. `threshold-early` leaves tasks in the queue of the worker that takes them at last."""
     how = resting(phases=[{"rounds": 2, "yield_ns": 200}], searchers={"count": 1}, sleep={"recheck": recheck})
     seen = run(graph(task(*[task(1000 * NS)] * 9, WAIT, 10)), 4, "threshold-early", how, machine=toy(cores=4))
     assert seen["tasks"] == 10
@@ -378,7 +378,7 @@ def test_a_task_that_thieves_may_not_take_yet_wakes_nobody() -> None:
     seen = run(work, 3, if_two, resting(wake={"at": "uncovered", "chain": 0}), toy(cores=3))
     assert wakeups(seen) == [0, 0, 1]
     assert seen.steals == (((11_000 + UNPARK + WAKE + 100) * NS, 2, 0, 1),)
-    assert seen["makespan_ps"] == (10_000 + 1000 + UNPARK + 50_000) * NS + NS  # worker 0 finally takes the first task
+    assert seen["makespan_ps"] == (10_000 + 1000 + UNPARK + 50_000) * NS + NS  # worker 0 takes the task that is left
 
 
 def test_the_end_of_a_subtree_wakes_who_waits_at_the_gate() -> None:

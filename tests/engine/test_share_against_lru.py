@@ -87,7 +87,7 @@ def figures(name: str, domains: int, model: str) -> Figures:
     return Figures(*map(fmean, parts), fmean(c["makespan_ps"] for c in runs))
 
 
-# No cache serves the bytes that the items of these families move (model 1.8).
+# Workload families whose items move bytes that no cache serves (model 1.8).
 DEALT = {"reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"}
 
 

@@ -40,7 +40,7 @@ Units = st.integers(1, 10**11)
 
 
 def rate(demand: int, share: int) -> Fraction:
-    """Return the units per second that a flow gets, not rounded."""
+    """Return the bytes (or faults) per second that a flow gets: its demand times its share, not rounded."""
     return Fraction(demand * share, ONE)
 
 

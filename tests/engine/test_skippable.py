@@ -395,7 +395,7 @@ def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
 
 
 def one_family_after_another() -> Workload:
-    """Return two families of items, one after the other; the second family demands more bandwidth."""
+    """Return two ranges in two phases; the items of the second range demand more bandwidth."""
     one, other = lines(2 * ENOUGH_PS), lines(ENOUGH_PS)
     phases = (*one.phases, replace(one.phases[0], range_family=1))
     return replace(one, ranges=one.ranges + other.ranges, phases=phases)

@@ -110,7 +110,7 @@ def test_a_level_that_is_switched_off_is_passed_over() -> None:
 
 
 def by_number(program: Program, units: int) -> Any:
-    """Return labels: task i is for unit i modulo ``units``, but every third task is for no unit."""
+    """Return labels: task i is for unit (socket, ...) i modulo ``units``, but every third task is for no unit."""
     number = np.arange(program.tasks)
     return np.where(number % 3 == 0, -1, number % units)
 

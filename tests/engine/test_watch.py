@@ -151,7 +151,7 @@ def of_kind(rows: Rows, kind: Watched) -> list[tuple[int, ...]]:
 
 
 def stretches(rows: Rows) -> dict[int, list[tuple[int, int, int]]]:
-    """Return (kind, begin, end) of the stretches of each worker, in order."""
+    """Return (kind, begin, end) of each activity of each worker, in order."""
     by_worker: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for kind, worker, begin, end, *_ in rows[np.isin(rows[:, 0], STRETCHES)].tolist():
         by_worker[worker].append((kind, begin, end))
@@ -170,8 +170,8 @@ def test_the_stretches_of_a_worker_leave_no_gap(name: str) -> None:
 
 
 def components_of(plan: Plan) -> dict[tuple[Watched, ...], tuple[str, ...]]:
-    """Return the columns of the time split by kinds of stretches. A search that waits for lines or wakes others does so
-    within its idle stretch.
+    """Return the columns of the time split, by the kinds of rows that show this time. Waits for lines and wake-ups of
+    other workers during a search are part of the idle row.
     """
     components = {(kind,): columns for kind, columns in COMPONENTS.items()}
     if plan.costs.line == "yes" or plan.idle:

@@ -40,7 +40,7 @@ def test_the_whole_block_is_no_guess() -> None:
         ([0, 8, 100, 108], 256),  # two groups of addresses, which do not fill the block evenly
         ([0, 8, 128, 136], 250),  # the size of the block is not a multiple of the distance of groups
         ([0, 8, 16, 64, 72, 80], 128),  # 64 bytes are not whole rows of 24
-        ([64, 72, 128, 136], 192),  # the first group is not at the beginning
+        ([64, 72, 128, 136], 192),  # the first group is not at the begin of the block
         ([0, 100, 150], 400),
     ],
 )

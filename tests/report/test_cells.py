@@ -1,4 +1,6 @@
-"""Cells, contenders and facets of a results table, the medians of cells, and the axes that figures show."""
+"""Cells (runs that differ only in their seeds), contenders and facets of a results table, the medians of cells, and the
+axes that figures show.
+"""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,6 @@
-"""From a study to its tables: cells, roles, and runs that are shared, stored, left out and ordered."""
+"""From a study to its tables: their cells and the cells' roles (fitted, predicted), and runs that cells share, that are
+stored, left out and ordered.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores: the counted cells, the null model, and intervals against all possible resamples."""
+"""Scores of a table's cells: which cells count, the null model, and intervals against all possible resamples."""
 
 from __future__ import annotations
 

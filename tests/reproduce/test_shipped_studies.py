@@ -209,7 +209,7 @@ def test_units_of_stamp_are_as_counted(row: str) -> None:
 
 @pytest.mark.parametrize(("row", "missed"), [("intruder", 36), ("vacation", 23)])
 def test_a_cache_of_24_mib_misses_as_counted(row: str, missed: int) -> None:
-    """With full caches a unit reads 64 lines; the paper counted 68."""
+    """With full caches a unit of work reads 64 lines from memory; the paper counted 68."""
     changes = {"workers": 1, "workload.units": 40_000}
     spec = Setting(SKELAFF).spec(Wanted(STAMP, row, "numa32 baseline", tuple(from_mapping(changes))))
     counters = simulate_spec(spec, spec.seed).counters
@@ -230,8 +230,8 @@ def test_stamp_aborts_and_scales_as_table_2_says(row: str, published: int, abort
 
 
 def test_the_heuristic_is_figure_7_of_skelaff() -> None:
-    """Pages are cyclic. If threads add units, pages are where they are allocated. Helpers need an idle core that shares
-    the cache.
+    """Pages are dealt to nodes cyclically; if threads add units of work, pages are on the node that allocates them.
+    Helper threads are used if an idle core shares the cache.
     """
     for machine, workers in (("numa16", 8), ("numa16", 16), ("numa32", 16), ("numa32", 32)):
         for row in STAMP.rows:

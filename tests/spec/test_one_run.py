@@ -1,4 +1,4 @@
-"""The cell of a sweep that a single run takes, and changes of axes whose names have dots."""
+"""The cell of a sweep (one value of each axis) that `numasim run` takes, and changes of axes whose names have dots."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Oracle:
         return level.who is None or self.first[self.mine(self.spec.families(level)[0], w)] == w
 
     def last_group(self, level: LevelSpec, last: int | None) -> list[list[list[int]]]:
-        """Return the queue of the last success, unless the level names other families of queues (default: all)."""
+        """Return the queue of the last successful steal, unless the level names only other families of queues."""
         named = [q for (name, _), q in self.queue.items() if level.queue is None or name in level.queue]
         return [[[last]]] if last in named and last is not None else []
 

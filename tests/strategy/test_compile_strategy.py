@@ -36,7 +36,7 @@ DEQUES_AND_POOLS = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
 
 
 def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
-    """Return the candidates of a level, read from the tables: groups, segments, queues."""
+    """Return the queues that a level may probe, read from the tables: [groups][segments][queues]."""
     record = plan.level[level]
     at = int(record["row"]) + anchor
     segments = [plan.queue[plan.seg[s] : plan.seg[s + 1]].tolist() for s in range(plan.row[at], plan.row[at + 1])]

@@ -1,4 +1,4 @@
-"""Dispatch rules that depend on the location of a task's data: homes, guards, full queues, shared queues."""
+"""Dispatch rules that depend on the nodes of a task's data: ranks of nodes, conditions, full and shared queues."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LATENCY = np.array([[1, 2], [2, 1]])
 
 
 def known(sizes: list[list[int]], node: list[int]) -> KnownItems:
-    """Return items with ``sizes`` bytes on two nodes, for units on the nodes ``node``."""
+    """Return items with ``sizes`` bytes on two nodes, to be dealt to units (workers); unit i is on node ``node[i]``."""
     found, groups = np.array(sizes, np.int64), np.unique(node)
     return KnownItems(found, np.array(node), groups, found @ LATENCY[groups].T)
 

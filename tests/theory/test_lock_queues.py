@@ -197,7 +197,7 @@ def test_the_ratio_of_the_thesis() -> None:
 
 @pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
 def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
-    """T_lock, eq. 6.2 (the home is the own node) and 6.3, without a swap."""
+    """T_lock is as in eq. 6.2 (the word is on the worker's own node) and eq. 6.3 (on another), without the swap."""
     machine = shipped_machine("xeon-e5-2620-2s")
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
     bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]  # worker 1 alone reads the word

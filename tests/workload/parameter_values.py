@@ -1,4 +1,4 @@
-"""Values of the parameters of every workload family, from the models: small values, the bounds, and every name."""
+"""Values of the parameters of every workload family, from the pydantic models: small values, bounds, every name."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_keys_are_zipfs_and_those_of_objects() -> None:
 
 
 def test_who_adds_a_unit_is_drawn_among_those_before_it() -> None:
-    """Of 40 units, 10 wait from the beginning. The other units are children, added in the order of numbers."""
+    """Of 40 units of work, 10 are in the worklist from the begin. Running units add the others, in order of numbers."""
     work = make("worklist", **UNITS, added=0.75, graph_seed=3)
     expected = {unit: below(draw(base(3, DrawClass.ARRIVAL, unit), 0), unit) for unit in range(10, 40)}
     children = [sum(parent == unit for parent in expected.values()) for unit in range(40)]

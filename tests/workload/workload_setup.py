@@ -1,4 +1,4 @@
-"""Small instances of every registered family, and a slow reading of op programs for comparison with fast code."""
+"""Small programs of every workload family, and slow functions that read the ops of programs, to check fast code."""
 
 from __future__ import annotations
 
