@@ -93,7 +93,7 @@ def test_a_lone_task_has_the_machine_for_itself(spins: bool) -> None:
 
 @pytest.mark.parametrize("recheck", ["each", "last", "events"])
 def test_a_worker_beyond_the_cap_keeps_no_task_to_itself(recheck: str) -> None:
-    """One worker searches at most. `threshold-early` leaves tasks in the queue of the worker that takes them at last."""
+    """One worker searches at most. `threshold-early` leaves tasks in a queue whose owner takes them in the end."""
     how = resting(phases=[{"rounds": 2, "yield_ns": 200}], searchers={"count": 1}, sleep={"recheck": recheck})
     seen = run(graph(task(*[task(1000 * NS)] * 9, WAIT, 10)), 4, "threshold-early", how, machine=toy(cores=4))
     assert seen["tasks"] == 10
