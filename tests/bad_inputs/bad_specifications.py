@@ -15,9 +15,7 @@ SWEEP_COMMAND = ("sweep", "run.yaml", "-o", "out")
 
 
 def bad(name: str, place: str, says: tuple[str, ...], files: Files, command: tuple[str, ...] = RUN_COMMAND) -> BadInput:
-    """Return the bad input in which ``files`` replace some files of a valid run on a valid machine; the command's
-    sentence begins with ``place``.
-    """
+    """Return the bad input with ``files`` in place of those of a valid run; its sentence begins with ``place``."""
     texts = {"machine.yaml": TOY_MACHINE, "run.yaml": TOY_RUN, **files}
     make = together(*(text_at(file, text) for file, text in texts.items()))
     return BadInput(f"specification: {name}", command, make, (f"numasim: {place}", *says))

@@ -1,6 +1,4 @@
-"""Every reference to the model has a target; sections, and readings (A-1, A-2, ... interpret the papers), have no gaps
-in their numbers; named keys exist.
-"""
+"""References to the model have targets; sections and readings (A-1, ...) have no gaps in numbers; named keys exist."""
 
 from __future__ import annotations
 

@@ -134,9 +134,7 @@ def _is_eager(outcome: Outcome) -> bool:
 
 
 def _differences_event_by_event(random: RandomRun, expected: Outcome) -> Iterator[str]:
-    """Return a sentence if shortcuts change the outcome, and one for each engine whose watched rows differ from those
-    of the reference engine.
-    """
+    """Return a sentence if shortcuts change the outcome, and one for each engine that gives a watch other rows."""
     run, batches = Run(event_by_event(random.plan), random.seed), list[Rows]()
     try:
         slow, _ = _patiently(run, MOST_WATCHED_EVENTS, batches.append)

@@ -186,7 +186,7 @@ class Case:
     effects: Effects
 
     def plans(self, name: str) -> Iterator[list[tuple[str, Plan]]]:
-        """Yield lists of (spelling, plan); plans of a list have the same meaning under the shipped strategy ``name``."""
+        """Yield lists of (spelling, plan); plans of one have the same meaning under the shipped strategy ``name``."""
         strategy = shipped_strategy(name)
         machine = toy_with({"sockets": self.nodes, "cores": -(-self.workers // self.nodes)}, caches=CACHES)
         producers = self.how.producer != "none"

@@ -1,6 +1,4 @@
-"""The repeats (seeds) of a sweep's cell share a plan, and plans share equal parts; each run draws the values that need
-its seed.
-"""
+"""The repeats of a cell share a plan, and plans share equal parts; each run draws the values that need its seed."""
 
 from __future__ import annotations
 

@@ -259,9 +259,7 @@ def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[in
 
 
 def test_items_of_ranges_fit_into_the_cache_of_who_runs_them() -> None:
-    """Each worker has an item that walks 192 KiB twice. In the second pass a cache of 256 KiB serves all bytes, a
-    cache of 128 KiB serves 128 KiB of them.
-    """
+    """Each item walks 192 KiB twice. Of the second walk a cache of 256 KiB serves all, a cache of 128 KiB 128 KiB."""
     size = 192 * KIB
     regions = (Region("data", size, True),)
     work = items(2, 0, deal=Deal.CYCLIC, accesses=(Access(0, 0, size, passes=2),), steps=((1, 0, 0),), regions=regions)

@@ -467,9 +467,7 @@ def test_a_local_line_asks_all_nodes_and_waits_for_their_answers() -> None:
 
 
 def test_a_line_from_two_links_away() -> None:
-    """Node 0 reads from node 3: the request goes over node 1, node 3 asks all other nodes, the line and the answers go
-    to node 0, and node 0 acknowledges.
-    """
+    """Node 0 asks node 3 over 1, node 3 asks all others, the line and all answers go to 0, which acknowledges."""
     machine = square()
     assert on_links(machine, fetched(machine, 0, 3)) == {
         (0, 1): 8 + 4,  # the request and the acknowledgement

@@ -127,9 +127,7 @@ def test_nested_groups_end_from_the_inside(join: str) -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
-    """A call's children belong to the group around the call. A group within a call or a child ends before the ops after
-    the group begin.
-    """
+    """A call's children belong to the group around the call; the ops after a group begin when the group has ended."""
     inner = call(task(T), GROUP, chain(2), END, BEHIND)
     child = task(GROUP, independent(2), END, task(T))
     work = graph(body(GROUP, inner, child, END, BEHIND), body(GROUP, chain(2), END), phases=(

@@ -28,9 +28,7 @@ def reads(*places: int, size: int = 320, mode: Mode = Mode.READ) -> tuple[Access
 def helped(
     *units: Task, workers: int = 1, cores: int = 2, effects: Effects = ALONE, gbs: float = 10, **keys: Any
 ) -> Plan:
-    """Return a plan of units of work in a worklist without a lock; a probe of it takes 1 ns. ``keys`` are keys of
-    ``helpers`` in the strategy.
-    """
+    """Return a plan of units in a worklist without a lock; a probe takes 1 ns. ``keys`` are keys of ``helpers``."""
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},
@@ -144,9 +142,7 @@ def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
 
 
 def test_an_abort_lets_a_helper_begin_anew() -> None:
-    """The attempt of worker 1 aborts while the helper is in its first access; the helper starts anew, and
-    does not finish this access.
-    """
+    """The attempt of worker 1 aborts during the first access of the helper; the helper then starts anew."""
     begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
     long = task(begin, store, 900 * NS, commit)
     short = task(begin, 100 * NS, store, 100 * NS, commit)
@@ -161,9 +157,7 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
 
 @pytest.mark.parametrize("adds", [False, True])
 def test_fresh_memory_is_with_who_touches_it_first_where_tasks_add_tasks(adds: bool) -> None:
-    """Worker 0 writes a page of a fresh region, which the policy deals to two nodes page by page. If tasks add tasks,
-    the page is on the node of worker 0.
-    """
+    """The policy deals pages to nodes in turn; if tasks add tasks, worker 0's page is on the node of worker 0."""
     write = Run(NS, (Access(0, 4096, 64, mode=Mode.WRITE),))
     work = graph(task(write, *([task(NS)] if adds else [])), regions=(Region("fresh", 8192, False),))
     placement = {"policy": "interleave", "adding": "first-touch"}

@@ -186,9 +186,7 @@ def test_a_task_goes_to_the_node_that_most_of_its_data_is_on() -> None:
 
 @pytest.mark.parametrize(("access", "line_ps"), [(FIRST, 0), (SECOND, LINE)])
 def test_a_push_costs_the_look_at_the_data_and_the_line_of_another_queue(access: Access, line_ps: int) -> None:
-    """The worker pays for the look at the data and for the line after the push: the first task is in its queue after
-    60 ns, the next task 150 ns + line + 60 ns later.
-    """
+    """Both costs are paid after a push: the first task is queued at 60 ns, each next task 150 + line + 60 ns later."""
     how = runtime(costs={"push_ns": 60, "locate_ns": 150, "line": "latency"})
     run = seen(graph(task(*[on(access, ns=5000)] * 4), regions=HALVES), how)
     step = (60 + 150) * NS + line_ps

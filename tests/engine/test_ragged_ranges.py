@@ -49,9 +49,7 @@ NODE_1 = shipped_strategy("randomized").model_copy(update={"placement": Placemen
 
 
 def three_items(deal: Deal = Deal.CYCLIC) -> Workload:
-    """Return three items: worker 0 has item 0 (ten lines) and item 2 (three lines on both nodes), worker 1 item 1 (ten
-    lines).
-    """
+    """Return items of worker 0 (ten lines; three lines on each node) and, between them, of worker 1 (ten lines)."""
     return ragged(3, NS, on(0, each(640, 0, 64)), on(1, each(0, 640, 128)), deal=deal)
 
 

@@ -1,6 +1,4 @@
-"""Idle workers that rest: waits, sleep and waking worked out by hand, and random plans that must lose no wake-up (model
-4.15).
-"""
+"""Idle workers that rest: waits, sleep and waking by hand; random plans lose no wake-up (model 4.15)."""
 
 from __future__ import annotations
 
@@ -370,9 +368,7 @@ def test_a_worker_that_may_not_take_a_task_keeps_nobody_asleep() -> None:
 
 
 def test_a_task_that_thieves_may_not_take_yet_wakes_nobody() -> None:
-    """Thieves may take only from queues of two or more tasks. So only the second push wakes a worker: worker 2, which
-    looks at worker 0 at 17,000 ns.
-    """
+    """Thieves take only from two or more tasks: the second push wakes worker 2, which probes worker 0 at 17,000 ns."""
     if_two = stealing({"from": "others", "pick": "in-order", "if": {"length": 2}})
     work = graph(task(10_000 * NS, task(NS), 1000 * NS, task(NS), 50_000 * NS))
     seen = run(work, 3, if_two, resting(wake={"at": "uncovered", "chain": 0}), toy(cores=3))

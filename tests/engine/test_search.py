@@ -340,9 +340,7 @@ def room_for(tasks: int, push_ns: int = 0) -> RuntimeSpec:
 
 @pytest.mark.parametrize("push_ps", [0, PUSH])
 def test_a_worker_offers_what_it_has_released_again_once_it_has_executed_one_of_them(push_ps: int) -> None:
-    """Worker 0 releases six tasks, but its queue has room for one: worker 0 puts one task, executes the next task, and
-    then puts another.
-    """
+    """Worker 0 releases six tasks and has room for one: it puts a task, executes the next, puts another, and so on."""
     names = [f"t{i}" for i in range(6)]
     tasks = [task(Run(LONG), name=name, after=("first",)) for name in names]
     work = graph(task(Run(LONG), name="first"), *tasks)

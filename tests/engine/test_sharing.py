@@ -324,9 +324,7 @@ def test_one_worker_alone_gets_no_more_than_there_is(plan: Plan, seed: int) -> N
 @quick
 @given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}), seed=seeds)
 def test_finding_out_while_running_equals_knowing_beforehand(plan: Plan, seed: int) -> None:
-    """The effects change no time but couple the workers, so that times are found during the run. The run equals one
-    whose times come from tables, to the last event.
-    """
+    """The effects only couple workers: times found during the run equal those from tables, to the last event."""
     known = event_by_event(revised(plan, effects=Effects()))
     assert plan.coupled
     assert not known.coupled

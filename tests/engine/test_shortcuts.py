@@ -483,9 +483,7 @@ def produced(chance: Random) -> Plan:
 @settings(max_examples=60)
 @given(st.randoms(use_true_random=False))
 def test_random_production(chance: Random) -> None:
-    """Where the producer fills the queues before any worker takes again, the native engine simulates only the last
-    takes event by event.
-    """
+    """If the producer refills before any worker takes, the native engine simulates only the last takes one by one."""
     plan, seed = produced(chance), chance.getrandbits(64)
     fast, _ = in_both_modes(plan, seed)
     passed = {engine: observe(plan, seed, engine).result.passed_items for engine in ENGINES}

@@ -46,9 +46,7 @@ def write(folder: Path, names: tuple[str, ...]) -> None:
 
 
 def survives(folder: Path, left: int, names: tuple[str, ...]) -> bool:
-    """Write these files in another process, killed at its call number ``left`` of functions that change files. Return
-    False if it was killed.
-    """
+    """Write these files in a process killed at call ``left`` of those that change files; return False if killed."""
     command = [sys.executable, "-c", KILLED, str(left), *names]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr

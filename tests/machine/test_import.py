@@ -243,9 +243,7 @@ def test_nodes_without_memory_and_bandwidths_that_hwloc_leaves_out(tmp_path: Pat
 
 
 def test_memory_attributes_are_read(tmp_path: Path) -> None:
-    """The bandwidth of 100,000 MiB/s is 104.858 GB/s. The file has no latency from package 1, which follows from the
-    default distance.
-    """
+    """100,000 MiB/s are 104.858 GB/s. The latency from package 1 is missing and follows from the default distance."""
     bandwidth = attribute("Bandwidth", (3, 100_000, "0xf"), (3, 40_000, "0xf0"), (4, 400_000, "0xf"))
     latency = attribute("Latency", (3, 80, "0xf"), (4, 120, "0xf"))
     draft, spec = drafted(tmp_path, heterogeneous(bandwidth + latency))

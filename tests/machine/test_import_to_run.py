@@ -65,9 +65,7 @@ def common(result: Result) -> dict[str, Any]:
 
 
 def assert_sound(result: Result, machine: Machine) -> None:
-    """Assert that no number is undefined, that no worker probes a node without cores, and that no page is on a node
-    without memory.
-    """
+    """Assert defined numbers, no probes of nodes without cores, and no pages on nodes without memory."""
     assert "nan" not in [str(value) for value in result.counters.values()]
     without_cores, without_memory = machine.cores_of_node == 0, machine.memory_bytes == 0
     assert not result.node_attempts[without_cores].any()

@@ -140,9 +140,7 @@ def test_numbers_without_source_are_listed(document: Make) -> None:
 
 
 def test_contents_have_no_field_that_a_file_leaves_out(document: Make, shipped: dict[str, MachineSpec]) -> None:
-    """Optional fields that a file leaves out are not in its contents, so that a new field keeps the identity of earlier
-    runs. No shipped machine has one of these fields.
-    """
+    """A new optional field does not change the identity of earlier runs; no shipped machine has one of these fields."""
     optional = ("core_steps_per_s", "link_bandwidth_gbs", "llc_cores", "llc_sizes")
     assert [name for name in optional for spec in shipped.values() if name in spec.contents_json] == []
     assert "link_bandwidth_gbs" in MachineSpec.model_validate(document(link_bandwidth_gbs=9)).contents_json

@@ -167,9 +167,7 @@ def test_times_between_sockets_are_those_of_their_distance(
 
 
 def test_a_socket_is_as_near_as_its_nearest_node_with_cores(document: Callable[..., dict[str, Any]]) -> None:
-    """Socket 1 is 90 ns from socket 0 in one direction, socket 2 is 95 ns. The memory node without cores near
-    socket 2 does not count.
-    """
+    """Socket 1 is 90 ns from socket 0 in one direction, socket 2 95 ns; the memory node of socket 2 does not count."""
     cored = {"cores": 1, "memory": "1GiB", "imc_bandwidth_gbs": 10}
     nodes = [{"socket": 0, **cored}, {"socket": 1, **cored}, {"socket": 2, **cored}, {**cored, "socket": 2, "cores": 0}]
     latency = [[80, 99, 95, 81], [90, 80, 120, 120], [95, 120, 80, 120], [81, 120, 120, 80]]

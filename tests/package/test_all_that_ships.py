@@ -76,9 +76,7 @@ def test_every_machine_and_runtime_has_cells_of_every_part_of_the_validation(qui
 
 @pytest.mark.parametrize("study", study_names())
 def test_every_study_has_runs_on_every_machine(study: str) -> None:
-    """`numasim reproduce --machine` leaves some runs. Only in home scheduling all runs have more workers than some
-    machines have hardware threads.
-    """
+    """Only home scheduling has, in all its runs, more workers than some machines for `--machine` have threads."""
     loaded, refused = read_study(study), {}
     for machine in MACHINES:
         try:

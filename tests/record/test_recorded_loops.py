@@ -68,9 +68,7 @@ def test_a_program_that_sleeps_has_the_graph_of_one_that_does_not() -> None:
 
 
 def test_threads_that_wait_for_each_other_get_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The recorder lets threads run in turn. A thread with the turn waits for one without it: if turns did not end, the
-    program would hang.
-    """
+    """The thread whose turn it is waits for another thread: if turns did not end, the program would hang."""
     monkeypatch.setattr(program_runs, "PATIENCE_S", 1)
     found = recorded(compiled("together", TOGETHER), threads=2, repeats=1)
     assert found.status == 0

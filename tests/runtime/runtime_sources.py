@@ -43,9 +43,7 @@ def library_with_virtual_time() -> list[Path]:
 def plan_file(
     folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi", machine: str = MACHINE, seed: int = 0
 ) -> Path:
-    """Write the compiled plan of a strategy (shipped, or a file) and a runtime preset with a kind of joins. Return the
-    file.
-    """
+    """Write the plan of a strategy (shipped, or a file) and a runtime preset with these joins. Return the file."""
     preset = folder / f"{runtime}-{join}.yaml"
     preset.write_text(f"name: {runtime}-{join}\nlike: {runtime}\njoin: {join}\n")
     path = folder / f"{Path(strategy).stem}-{runtime}-{join}-{workers}.plan"

@@ -52,9 +52,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
-    """Compile the program with these flags and run it. Return its output lines without the last line; assert that the
-    last line counts no failed case.
-    """
+    """Return the output lines of the compiled program but the last line; assert that this counts no failed case."""
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
     # test_refused_pools.py checks for leaks; here the check would take most of the time of each process

@@ -39,9 +39,7 @@ def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, 
 
 
 def cells(label: str) -> list[tuple[str, int]]:
-    """Return (strategy, workers) pairs: a third of the strategies, each with a number of workers. Kernels get different
-    thirds.
-    """
+    """Return (strategy, workers) pairs: a third of the strategies, depending on ``label``, with numbers of workers."""
     if ALL:
         return list(product(STRATEGIES, WORKERS))
     shift = list(SMALL).index(label)

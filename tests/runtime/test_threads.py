@@ -177,9 +177,7 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, workers: int) -> None:
-    """Ten lines are under way at a time, so a far line takes longer than a near line by a tenth of the difference of
-    the latencies.
-    """
+    """Ten lines are read at a time: a far line takes longer by a tenth of the difference to the near latency."""
     plan = plan_file(plans, "randomized", "help", workers)
     latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"), 0)["latency_ps"].reshape(2, 2)
     further_ps = latency_ps - latency_ps.diagonal()[:, None]

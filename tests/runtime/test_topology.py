@@ -66,9 +66,7 @@ def test_both_readers_of_sysfs_refuse_the_same(name: str, program: Path, tmp_pat
 
 
 def test_a_bitmap_of_several_groups(program: Path, tmp_path: Path) -> None:
-    """The bitmap has processors 0 and 69; 69 is bit 5 of the highest of three groups of 32 bits. Some operating systems
-    begin a new line after this group.
-    """
+    """Processor 69 is bit 5 of the highest of three groups of 32 bits; some systems begin a new line after it."""
     put(tmp_path, "devices/system/cpu/online", "0,69")
     put(tmp_path, "devices/system/node/online", "0-1")
     put(tmp_path, "devices/system/node/node0/cpumap", "00000000,00000000,00000001")

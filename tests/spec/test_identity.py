@@ -124,9 +124,7 @@ def test_run_identities_do_not_depend_on_the_sweep(run_file: Write) -> None:
 
 
 def test_a_copy_with_another_value_is_another_program() -> None:
-    """A copy of a specification with another field keeps no value derived from the old fields, such as the text by
-    which a plan is found again.
-    """
+    """A copy with another field keeps no value derived from the old fields, such as the text that finds its plan."""
     strassen = {"name": "strassen", "n": 128}
     spec = resolve({"machine": "xeon-e5-2620-2s", "workload": strassen, "strategy": "randomized", "workers": 24})
     plan, text = build_plan(spec), spec.workload.whole_json

@@ -1,6 +1,4 @@
-"""Mistakes of a specification are reported together, once each and in file order; checks that need a wrong field are
-not made.
-"""
+"""Mistakes are reported together, once each, in file order; checks that need a wrong field are not made."""
 
 from __future__ import annotations
 

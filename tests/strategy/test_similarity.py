@@ -181,9 +181,7 @@ def test_locality_binding_is_algorithm_4(nodes: list[int], objects: list[Objects
 
 
 def test_where_queues_have_thresholds_of_their_own_it_stays_with_the_least_loaded() -> None:
-    """If queues have different S, Algorithm 4 prefers a longer queue to the least loaded one if only the longer queue
-    has fewer tasks than its S.
-    """
+    """Algorithm 4 prefers a longer queue to the least loaded one if only the longer one holds fewer than its S."""
     nodes, lengths, high, low = [0, 0], [4, 5], [3, 6], [1, 1]
     data = [Objects(0, READ, 1, 64)]
     plan = plan_on(strategy("locality-binding"), nodes)

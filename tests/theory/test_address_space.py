@@ -1,6 +1,4 @@
-"""Page faults and memory that is given back, under the lock of the address space: times worked out by hand, on both
-engines (model 2.5 and 3.5).
-"""
+"""Page faults and memory given back, under the address space's lock: times by hand, all engines (model 2.5, 3.5)."""
 
 from __future__ import annotations
 

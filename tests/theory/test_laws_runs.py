@@ -119,9 +119,7 @@ def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
 
 
 def test_heads_alone_execute_the_free_tier() -> None:
-    """If no task is in a subtree, equation 8 holds with one executing core (the head) per socket. The bound for a head
-    on every core is exceeded.
-    """
+    """Without subtrees equation 8 holds for one executing core (head) per socket; the bound for all cores fails."""
     plan, known, _ = packed_plan("nqueens", 99)
     ran = second_pass(quickly(plan), known)
     none = np.array([], np.int64)

@@ -76,9 +76,7 @@ def every_value() -> Iterator[tuple[str, str, Any]]:
 
 
 def with_value(name: str, key: str, value: Any) -> list[Mapping[str, Any]]:
-    """Return sets of small parameters in which ``key`` has ``value``: one set for each combination of the words of
-    required parameters.
-    """
+    """Return small parameters in which ``key`` is ``value``, for each combination of words of required ones."""
     family = FAMILIES[name]
     fields = keys_of(family)
     required = {each: family.small[each] for each, field in fields.items() if field.is_required()}

@@ -72,9 +72,7 @@ def test_span_of_layered_graphs(layers: int, width: int, degree: int, seed: int)
 
 
 def test_a_serial_phase_counts_all_its_work() -> None:
-    """The span of step k in the loop version is the time of its diagonal block, its longest division and its longest
-    update.
-    """
+    """Step k of the loop version takes the time of its diagonal block, its longest division and its longest update."""
     work = make("sparselu-for", blocks=6, block_size=8)
     times = segment_ps(work, 0)
     longest = [int(times[work.segment_kernel == kernel].max()) for kernel in range(4)]

@@ -87,9 +87,7 @@ def test_a_share_of_what_the_last_part_looks_up_is_written(written: float, write
 
 
 def test_a_unit_is_plain_work_and_a_transaction() -> None:
-    """A fifth of each unit is outside its transaction: of its 10 lookups 2 are outside, 4 in each half of the
-    transaction.
-    """
+    """A fifth of a unit is outside its transaction: of 10 lookups 2 are outside, 4 in each half of the transaction."""
     options = {"outside": 0.2, "lookups": 10, "records": 100, "record_bytes": 32}
     work = make("transactions", **UNITS, objects=7, loads=2, object_skew=0.5, undo_ns=3, **options)
     ops = [Op.RUN, Op.BEGIN, Op.RUN, Op.LOAD, Op.LOAD, Op.STORE, Op.RUN, Op.COMMIT]
