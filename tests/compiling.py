@@ -33,9 +33,7 @@ def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: 
 
 
 def compile_library(compiler: str, name: str, files: Sequence[Path]) -> Path:
-    """Return a shared library of ``files``, made once in a session; with sanitizers if the environment asks for
-    sanitizers.
-    """
+    """Return a shared library of ``files``, made once in a session; with sanitizers if the environment says so."""
     flags = ADDRESSES if SANITIZED in os.environ else LIBRARY
     command = [compiler, *flags, "-shared", *map(str, compile_objects(compiler, files, flags))]
     return built_once(_name(name, ".so", command), lambda made: _run([*command, "-o", str(made)]))

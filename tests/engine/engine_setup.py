@@ -74,9 +74,7 @@ def toy(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> M
 
 
 def toy_with(shape: Mapping[str, int], **changes: Any) -> Machine:
-    """Return a toy machine of the given shape with ``changes`` of its fields; a mapping changes only the fields that
-    the mapping names.
-    """
+    """Return a toy machine of the given shape with ``changes``; a mapping changes only the fields that it names."""
     usual = machine_spec(**shape).model_dump(by_alias=True, exclude_none=True)
     for field, value in changes.items():
         usual[field] = {**usual.get(field, {}), **value} if isinstance(value, Mapping) else value
@@ -274,9 +272,7 @@ def simulated(plan: Plan, seed: int = SEED) -> Result:
 
 
 def found(result: Result) -> dict[str, Any]:
-    """Return all results that do not depend on a mode or an engine: all but the hash of all events, their number, the
-    mode.
-    """
+    """Return the results that depend on no mode or engine: all but the hash and number of events and the mode."""
     skips = ("events", "event_hash", "mode")
     counters = {name: value for name, value in result.counters.items() if name not in skips}
     tables = {name: column.tolist() for name, column in result.per_worker.items()}
@@ -287,9 +283,7 @@ def found(result: Result) -> dict[str, Any]:
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
-    """Assert that two modes of a run have the same result, and the same stretches if both modes have logged all
-    stretches.
-    """
+    """Assert that two modes of a run have the same result, and the same executed stretches if both logged them all."""
     assert found(fast.result) == found(slow.result)
     if None not in (fast["event_hash"], slow["event_hash"]):
         assert fast["event_hash"] == slow["event_hash"]
@@ -301,9 +295,7 @@ def assert_agree(fast: Seen, slow: Seen) -> None:
 
 
 def run(work: Workload, workers: int = 2, *args: Any, seed: int = SEED, **keys: Any) -> Seen:
-    """Run a workload event by event on the plan that `plan_of` makes, on every engine; a run with shortcuts has to
-    agree.
-    """
+    """Run a workload event by event on the plan of `plan_of`, on every engine; a run with shortcuts has to agree."""
     return in_both_modes(plan_of(work, workers, *args, **keys), seed)[1]
 
 

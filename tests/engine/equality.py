@@ -68,9 +68,7 @@ class ImpatientEngine(ReferenceEngine):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a plan: ``labels`` name the parts of the plan and the end of the run; ``problem`` describes an
-    error.
-    """
+    """The outcome of a plan: ``labels`` name its parts and the end of the run; ``problem`` describes an error."""
 
     labels: tuple[str, ...]
     problem: str | None = None

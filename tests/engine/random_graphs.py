@@ -53,9 +53,7 @@ def happens(chance: Random, percent: int) -> bool:
 
 @dataclass
 class Draft:
-    """A task graph while it is drawn; tasks are numbered in preorder because each is drawn before the tasks that it
-    spawns.
-    """
+    """A task graph while it is drawn. Each task is drawn before its children, so that the numbers are in preorder."""
 
     chance: Random
     grain_ps: int
@@ -89,9 +87,7 @@ class Draft:
         return number
 
     def _grouped(self, ops: list[list[Any]]) -> list[list[Any]]:
-        """Put some of a task's ops into a group, with other groups inside or after it; no wait is in a section or
-        transaction.
-        """
+        """Put some of a task's ops into groups, also nested groups; no group's wait is in a section or transaction."""
         open_before = [
             sum(len(OPENING & set(op[:1])) - len(CLOSING & set(op[:1])) for op in ops[:at])
             for at in range(len(ops) + 1)

@@ -83,9 +83,7 @@ def test_independent_grandchildren_take_their_number_over_that_of_workers(join: 
 
 
 def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
-    """Worker 1 takes the child at 1 ns and runs the four tasks of the child; worker 0 wakes 500 ns after the last of
-    them.
-    """
+    """Worker 1 takes the child at 1 ns and runs the child's four tasks; worker 0 wakes 500 ns after the last task."""
     seen = on_both(graph(task(GROUP, independent(4), END, BEHIND)), 2, free("block", wake_ns=500))
     assert last_end_ps(seen) == 4 * T + NS
     assert seen["makespan_ps"] == 4 * T + NS + 500 * NS + BEHIND

@@ -420,9 +420,7 @@ MEET = Use(Op.BARRIER)
 
 
 def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
-    """Return one body for each worker: the body comes to the first barrier at its time, to later barriers without
-    delay.
-    """
+    """Return a body for each worker: it comes to the first barrier at its time, to later barriers without delay."""
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
     words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
     return graph(*bodies, deal=Deal.CYCLIC, words=words)

@@ -324,9 +324,7 @@ def test_ranges(name: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
-    """The worker steals from itself, which takes time: so the producer finds the queue full while the
-    worker is busy.
-    """
+    """A steal from the own queue takes the worker time, so that the producer finds the queue full."""
     how = producing(8, probe_ns=100, take_ns=60)
     seen = observe(plan_of(items(630, 0), 1, "topology-aware-self", how), 5, engine)
     assert (seen["tasks"], seen["mode"]) == (630, "eager")
@@ -458,9 +456,7 @@ def test_random_plans_that_may_skip_ahead(chance: Random) -> None:
 
 
 def produced(chance: Random) -> Plan:
-    """Return equal items that an extra producer makes; their time depends on the node and on the
-    workers of the core.
-    """
+    """Return equal items from an extra producer; their time depends on the node and the other threads of the core."""
     shape = {"sockets": chance.choice((1, 2)), "cores": chance.choice((1, 3)), "threads": chance.choice((1, 2))}
     speeds = {"busy_ppm": chance.choice((650_000, 333_333)), "poll_ppm": 900_000}
     machine = toy_with(shape, smt=speeds, hop_latency_ns=chance.choice((100, 100, 5000)))

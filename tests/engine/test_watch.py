@@ -118,9 +118,7 @@ class Told(NamedTuple):
 
 
 def heard(plan: Plan, seed: int = SEED) -> Told:
-    """Watch ``plan`` on every engine. All engines give the same rows in the same order, and the result of an unwatched
-    run.
-    """
+    """Watch ``plan`` on every engine; assert equal rows in equal order, and the result of a run without a watch."""
     of_engines = [watched(plan, seed, engine) for engine in ENGINES]
     for engine, told in zip(ENGINES, of_engines, strict=True):
         np.testing.assert_array_equal(told.rows, of_engines[0].rows)
@@ -218,9 +216,7 @@ def test_steals_and_failures_are_those_that_were_counted(name: str) -> None:
 
 @each_run
 def test_lengths_are_those_of_a_recount(name: str) -> None:
-    """Between two rows a length changes by one task, or by a deal at the start of a phase; at the end all queues are
-    empty.
-    """
+    """A queue's length changes by one task, or by the deal at the start of a phase; in the end all queues are empty."""
     rows = told_of(name).rows
     begins = {begin for _, begin, *_ in of_kind(rows, Watched.PHASE)}
     length: Counter[int] = Counter()
@@ -410,9 +406,7 @@ FLUID = Effects(contention="fluid")
 
 
 def loading_plans() -> dict[str, Plan]:
-    """Return segments and equal items that read, write and update memory of every node, alone and
-    against each other.
-    """
+    """Return plans of segments and equal items that read, write and update memory, alone and at the same time."""
     accesses = [Access(n % 2, n * BYTES, BYTES, mode=list(Mode)[n % 3]) for n in range(24)]
     regions = (Region("read by worker 0 before", 24 * BYTES, True), Region("fresh", 24 * BYTES, False))
     tree = graph(task(*[task(Run(LEAST_PS + n * 90 * NS, (a,))) for n, a in enumerate(accesses)]), regions=regions)

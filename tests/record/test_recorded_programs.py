@@ -85,9 +85,7 @@ def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
 
 @pytest.mark.parametrize(("flags", "guessed"), [(("-DDECLARED",), 0), ((), 128)])
 def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int) -> None:
-    """64 tiles of 131,072 bytes, and 64 rows of 32,768 bytes of a variable: declared, or guessed and reported as
-    guessed.
-    """
+    """64 tiles of 131,072 bytes and 64 rows of 32,768 bytes of a variable are declared, or guessed and reported so."""
     found = recorded(compiled("tiles", TILES, *flags), repeats=1)
     assert tables(found) == {"block 1": {(1024, 128, 8192)}, "x": {(32768, 1, 0)}}
     assert [region.bytes for region in found.workload.regions] == [8 << 20, 64 * 4096 * 8]

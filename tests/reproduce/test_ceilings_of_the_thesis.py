@@ -62,7 +62,7 @@ def test_what_the_thesis_prints_twice(ceilings: dict[str, Ceiling]) -> None:
 
 
 def test_volumes_differ_by_what_two_tables_say(ceilings: dict[str, Ceiling]) -> None:
-    """Two tables print one volume: the best prediction is the smaller, with mean error (1 - smaller / larger) / 2."""
+    """Of a volume in both Tables 4.4 and 5.3, the smaller value is best: mean error (1 - smaller / larger) / 2."""
     pairs = [
         (0.3423, 0.9986), (1.1157, 5.2197), (2.8416, 39.3668), (1.6365, 3.4797), (0.0675, 5.2117), (0.0613, 3.4587),
     ]  # fmt: skip

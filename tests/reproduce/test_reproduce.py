@@ -1,6 +1,4 @@
-"""From a study to its tables: their cells and the cells' roles (fitted, predicted), and runs that cells share, that are
-stored, left out and ordered.
-"""
+"""From a study to its tables: cells, their roles (fitted or not), and runs: shared, stored, left out, ordered."""
 
 from __future__ import annotations
 

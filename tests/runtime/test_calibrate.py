@@ -95,9 +95,7 @@ def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
 def test_levels_of_lines_that_the_system_has_are_measured(
     tree: Tree, expected: list[int | None], tmp_path: Path
 ) -> None:
-    """The time between the cores furthest apart in a socket is same_socket_ns. The time between the two threads of a
-    core is not measured but assumed.
-    """
+    """same_socket_ns is the time between the furthest cores of a socket; that between threads of a core is assumed."""
 
     def time_ns(a: int, b: int) -> int:
         per_socket = tree.nodes_per_socket * tree.cores

@@ -45,9 +45,7 @@ def test_an_example_is_compiled_in_one_line(command: Path, c_compiler: str, tmp_
 
 @pytest.mark.parametrize("name", ["g++", "clang++"])
 def test_no_compiler_objects_to_the_header_for_cpp(name: str) -> None:
-    """The C++ header includes all other headers except locks.h and topology.h. The program uses all parts of the
-    header.
-    """
+    """The C++ header includes all headers but locks.h and topology.h. The program uses all parts of the header."""
     if not (found := shutil.which(name)):
         pytest.skip(f"no {name} here")
     command = [found, "-std=c++20", *WARNINGS, "-fsyntax-only", f"-I{RUNTIME / 'include'}"]

@@ -23,9 +23,7 @@ def files() -> list[Path]:
 
 
 def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
-    """Return the files that ``#include "name"`` in ``path`` can mean: a file beside ``path``, or all paths with this
-    end.
-    """
+    """Return the files that ``#include "name"`` in ``path`` can mean: one next to ``path``, or all with this end."""
     beside = (path.parent / name).resolve()
     if beside.is_file():
         return [beside]

@@ -110,9 +110,7 @@ SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # load
 @pytest.mark.parametrize("load", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
-    """The engine has the waits of Lindley's recursion, to the picosecond; the mean wait of all runs is the mean of
-    theory.
-    """
+    """All waits are those of Lindley's recursion, to the picosecond; the mean wait of all runs is that of theory."""
     service, theory = SYSTEMS[system]
     clients, rounds, runs = SIZES[load]
     waits = []
