@@ -113,7 +113,7 @@ def test_atomics_are_served_one_at_a_time_in_order_of_arrival() -> None:
 
 
 def queue_up(arrivals_ns: list[int], machine: Machine, **keys: Any) -> list[int]:
-    """Return the workers in the order of their grants; the others arrive at ``arrivals_ns`` while worker 0 holds the
+    """Return the workers in the order of their grants; workers 1 to n arrive at ``arrivals_ns`` while worker 0 has the
     lock.
     """
     others = [body(arrival * NS, LOCK, 10 * NS, UNLOCK) for arrival in arrivals_ns]
