@@ -14,10 +14,10 @@ from shared_builds import CCACHE, built_once
 
 LIB = Path(__file__).resolve().parents[1] / "lib"
 RUNTIME, CORE = LIB / "runtime", LIB / "core"
-INCLUDED = ("include", "source")  # of the runtime
+INCLUDED = ("include", "source")  # folders of the runtime's headers
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 FOLDERS = [f"-I{folder}" for folder in (*(RUNTIME / name for name in INCLUDED), CORE, RUNTIME)]
-PLAIN = ("-O0", "-g0")  # not optimised, so that objects name all functions that their sources call
+PLAIN = ("-O0", "-g0")  # without inlining, so that objects name all functions that sources call
 ADDRESSES = ("-O0", "-g1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 LIBRARY = ("-O1", "-fPIC")
 THREADS = ("-O1", "-g1", "-fsanitize=thread")
@@ -33,9 +33,7 @@ def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: 
 
 
 def compile_library(compiler: str, name: str, files: Sequence[Path]) -> Path:
-    """Return a shared library of ``files``, made once in a session; with sanitizers if the environment asks for
-    sanitizers.
-    """
+    """Return a shared library of ``files``, made once in a session; with sanitizers if the environment says so."""
     flags = ADDRESSES if SANITIZED in os.environ else LIBRARY
     command = [compiler, *flags, "-shared", *map(str, compile_objects(compiler, files, flags))]
     return built_once(_name(name, ".so", command), lambda made: _run([*command, "-o", str(made)]))
@@ -54,7 +52,7 @@ def core_sources() -> list[Path]:
 
 
 def install_library(folder: Path, compiler: str) -> None:
-    """Install the C library to ``folder``, without virtual time, although it is configured for another folder."""
+    """Install the C library, without virtual time, to ``folder``, although it is configured for another folder."""
     with TemporaryDirectory() as build:
         configure_library(Path(build), compiler)
         _cmake(["--build", build, "--", "--quiet"])

@@ -23,7 +23,7 @@ from numasim.runtime.runtime_program import PROGRAM
 PACKAGE = Path(numasim.__file__).parent
 sys.path.insert(0, str(Path(__file__).parent / "engine"))  # tests of other folders use its makers of plans
 
-# All properties have this profile: none depends on how fast the machine is, or on how lucky the drawing of examples.
+# All property tests have this profile, so that no test depends on the speed of the machine or on random examples.
 settings.register_profile(
     "numasim",
     deadline=None,
@@ -34,12 +34,12 @@ settings.load_profile("numasim")
 SECONDS: Counter[str] = Counter()  # [module] seconds of the tests that are not slow
 
 
-gc.disable()  # imported modules and collected tests stay; looking through them takes a fifth of the time of collecting
+gc.disable()  # imported modules and tests stay in memory; garbage collection would take a fifth of pytest's collection
 
 
 def pytest_collection_finish() -> None:
-    """Exempt all objects so far from garbage collection, and enable the collection, which is rare: a plan makes many
-    objects that stay as long as the plan.
+    """Exempt all present objects from garbage collection. Enable it again, but make it rare: a plan makes many
+    objects that live as long as the plan.
     """
     gc.freeze()
     gc.set_threshold(20_000)
@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import modules without a selected test."""
+    """Return True for a module without a selected test, so that pytest does not import the module."""
     is_module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     return True if is_module and not asked_for(collection_path, config.option.markexpr) else None
 
@@ -84,7 +84,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the modules that take long without being marked as slow. No test fails, since machines differ."""
+    """Print the modules whose tests take long but are not marked as slow. No test fails, because machines differ."""
     for module, seconds in SECONDS.most_common():
         if seconds > LONG_SECONDS:
             terminalreporter.write_line(

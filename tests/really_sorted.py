@@ -81,9 +81,7 @@ def really_sorted(**parameters: Any) -> Workload:
 
 
 def ranks_in(values: Values, quicksort_cutoff: int) -> Ranks:
-    """Return a function for the splits of the merges of a sort of ``values``, by bisection in the runs before each
-    stage.
-    """
+    """Return a function that finds the splits of merges in a sort of ``values``, by bisection in the sorted runs."""
     stages = runs_before_stages(values, quicksort_cutoff)
 
     def ranks(merges: Runs) -> I64:

@@ -36,7 +36,7 @@ def built_once(name: str, build: Callable[[Path], object]) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not found.exists():
             unfinished = found.with_name(f"unfinished-{name}")
-            shutil.rmtree(unfinished, ignore_errors=True)  # of a build that has failed
+            shutil.rmtree(unfinished, ignore_errors=True)  # left by a build that has failed
             build(unfinished)
             unfinished.rename(found)
     return found

@@ -1,4 +1,4 @@
-"""Inputs that run in a moment, for tests that need any input of a kind."""
+"""Small inputs of each kind (run, sweep, graph, ...), for tests that need any valid input of the kind."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ class Tree:
 
     sockets: int = 1
     nodes_per_socket: int = 1
-    cores: int = 2  # of a node
-    threads: int = 1  # of a core
-    llc_cores: int | None = None  # that share a last-level cache; default all cores of a socket
+    cores: int = 2  # per node
+    threads: int = 1  # per core
+    llc_cores: int | None = None  # cores that share a last-level cache; default: all cores of a socket
     offline: Collection[int] = ()
     allowed: str | None = None  # cpuset.cpus.effective of the control group
-    memory_kib: Mapping[int, int] = field(default_factory=dict)  # default 8 GiB each
+    memory_kib: Mapping[int, int] = field(default_factory=dict)  # by node; default: 8 GiB
     memory_nodes: int = 0  # more nodes, without processors
     distance: list[list[int]] | None = None
 
@@ -117,7 +117,7 @@ TREES = {
 }
 
 
-# ---- what other kernels and control groups make of a tree
+# ---- changes of a tree, as other kernels and control groups make them
 
 
 def leave(root: Path) -> None:

@@ -1,8 +1,8 @@
 """The tier of each module of tests, and the list of slow tests.
 
-unit      One module against values worked out by hand. Nothing is built, no process is started, no figure is drawn.
-equality  Two ways to one result: engines against each other, a shortcut against its plain definition, C against Python.
-theory    The model against published closed forms, bounds and tables.
+unit      One module, compared with values worked out by hand. No builds, no processes, no figures.
+equality  Two ways to the same result: one engine and another, a shortcut and its plain definition, C and Python.
+theory    The model compared with published closed forms, bounds and tables.
 system    All that a user runs, installs or looks at: commands, processes, threads, clusters, figures, pages, wheels.
 
 Pytest runs slow tests only if it is called with `-m slow`. A test is slow for one of two reasons. Either the test takes

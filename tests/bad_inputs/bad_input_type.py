@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "reproduce")]  # of the makers of inputs, also outside of pytest
+sys.path[:0] = [str(TESTS), str(TESTS / "reproduce")]  # with the functions that make inputs
 
 Make = Callable[[Path], None]  # makes files in the working directory
 PARTS = 10_000  # parts of a long text that are written at once

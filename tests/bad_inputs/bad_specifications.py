@@ -8,16 +8,14 @@ from __future__ import annotations
 from bad_input_type import BadInput, text_at, together
 from small_inputs import TOY_MACHINE, TOY_RUN
 
-SWEEP = TOY_RUN.replace("workers: 24\n", "") + "sweep:\n"  # the axes begin in line 5
+SWEEP = TOY_RUN.replace("workers: 24\n", "") + "sweep:\n"  # the lines of the axes follow, from line 5 on
 Files = dict[str, str]
 RUN_COMMAND = ("run", "run.yaml")
 SWEEP_COMMAND = ("sweep", "run.yaml", "-o", "out")
 
 
 def bad(name: str, place: str, says: tuple[str, ...], files: Files, command: tuple[str, ...] = RUN_COMMAND) -> BadInput:
-    """Return the bad input in which some files differ from a machine and a run that fit; its sentence begins with
-    ``place``.
-    """
+    """Return the bad input with ``files`` in place of those of a valid run; its sentence begins with ``place``."""
     texts = {"machine.yaml": TOY_MACHINE, "run.yaml": TOY_RUN, **files}
     make = together(*(text_at(file, text) for file, text in texts.items()))
     return BadInput(f"specification: {name}", command, make, (f"numasim: {place}", *says))
@@ -51,7 +49,7 @@ def sweep(name: str, axes: str, place: str, *says: str) -> BadInput:
 
 
 def file(name: str, data: str, place: str, *says: str) -> BadInput:
-    """Return a file that is no run."""
+    """Return the bad input in which the file of a run has the contents ``data``, which is no run."""
     return bad(name, f"run.yaml{place}", says, {"run.yaml": data})
 
 

@@ -109,7 +109,7 @@ GRAPH_TEXTS: dict[str, tuple[Text, tuple[str, ...]]] = {
 
 
 def bad_graphs() -> Iterator[BadInput]:
-    """Yield each text for the command that checks graphs, and some texts for other commands."""
+    """Yield each damaged graph for the command that checks graphs, and some damaged graphs for other commands."""
     for name, (text, says) in GRAPH_TEXTS.items():
         yield at("workload import", name, text, "given.json", *says)
     for place in ALL:

@@ -36,7 +36,7 @@ def loop(path: Path) -> None:
 
 
 def bound_socket(path: Path) -> None:
-    """Make a socket. Its path is relative to its folder, because paths of sockets are short."""
+    """Make a socket. Its path is relative to its folder, because systems allow only short paths for sockets."""
     before = Path.cwd()
     os.chdir(path.parent)
     try:

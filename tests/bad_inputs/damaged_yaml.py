@@ -41,7 +41,7 @@ YAML_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
 
 
 def bad_yaml() -> Iterator[BadInput]:
-    """Yield each text at some of the places that read YAML."""
+    """Yield each damaged text at some of the places where a command reads YAML."""
     for place in ALL:
         if place.name in SOME:
             for name, (text, says) in YAML_TEXTS.items():

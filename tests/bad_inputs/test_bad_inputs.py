@@ -39,7 +39,7 @@ EVERY = [
     *BAD_RESULTS,
 ]
 OF_COMMANDS = {bad.command[0]: bad for bad in reversed(EVERY)}
-FIRST = [  # not slow
+FIRST = [  # bad inputs whose tests are not slow
     bad
     for number, bad in enumerate(EVERY)
     if number % (2 if bad in SPECIFICATIONS else 6) == 0 or bad in OF_COMMANDS.values()

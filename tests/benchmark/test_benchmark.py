@@ -77,7 +77,7 @@ def test_the_bare_simulation_has_as_many_timeouts_as_asked(monkeypatch: pytest.M
     monkeypatch.setattr(simpy.Environment, "timeout", counted)
     timeouts_per_second(240)
     assert len(waited) == 240
-    assert len(set(waited)) == 24  # as many processes as the engine has workers
+    assert len(set(waited)) == 24  # one process for each worker of the engine
 
 
 def test_samples_alternate_and_medians_are_kept() -> None:
@@ -267,8 +267,8 @@ def test_machines_have_a_thread_for_each_worker() -> None:
 @pytest.mark.parametrize(
     ("ns_per_event", "named"),
     [
-        ({size: 3 * math.log2(size) for size in (2, 8, 64, 4096)}, []),  # as the logarithm
-        ({4: 10.0, 16: 24.9}, []),  # 2.49 times; the logarithm grows twice, and a quarter more is noise
+        ({size: 3 * math.log2(size) for size in (2, 8, 64, 4096)}, []),  # grows as the logarithm of the size
+        ({4: 10.0, 16: 24.9}, []),  # grows 2.49 times, the logarithm 2 times; up to a quarter more is noise
         ({4: 10.0, 16: 25.1}, ["from 4 to 16 workers, an event takes 2.51"]),
         ({4: 10.0, 16: 20.0, 256: 60.0}, ["from 16 to 256 workers, an event takes 3.00"]),
     ],

@@ -17,7 +17,7 @@ INFO = re.compile(r"(?:\{code-block\} *)?(?P<language>[A-Za-z+-]*)")
 OPTION = re.compile(r":(?P<name>[a-z-]+):(?: (?P<value>.*))?\n")
 NOT_RUN = re.compile(r"<!-- not run: (?P<reason>\S.*?) -->", re.DOTALL)
 RUN = frozenset({"sh", "python"})
-COMMANDS = re.compile(r"(numasim [^|&;<>$`\\\n]*\n)+")  # a block that is nothing but commands of numasim, once joined
+COMMANDS = re.compile(r"(numasim [^|&;<>$`\\\n]*\n)+")  # a block with only numasim commands
 CONTINUED = "\\\n"
 SHOWN = frozenset({"", "text"})
 

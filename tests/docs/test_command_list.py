@@ -1,6 +1,4 @@
-"""The list of commands has all shown commands that the tests of the documentation do not run, and all commands of
-numasim.
-"""
+"""The list has all commands of numasim, and all shown commands that the tests of the documentation do not run."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ FRAGMENTS = [found for page in sorted(CONCEPTS.glob("*.md")) for found in FRAGME
 
 @pytest.mark.parametrize("fragment", [" ".join(found.split()) for found in FRAGMENTS])
 def test_pieces_of_strategies_in_the_text_can_be_used(fragment: str) -> None:
-    """A page must not show a fragment alone that numasim refuses alone, such as a dispatch rule for data."""
+    """numasim accepts each fragment that a page shows by itself; a dispatch rule for data alone would be refused."""
     fields: Any = parse(fragment, Source("a page", Path())).plain()
     assert ns.Strategy(like="randomized", **fields)
 

@@ -1,4 +1,4 @@
-"""Every reference to the model has a target, sections and readings are numbered without gaps, named keys exist."""
+"""References to the model have targets; sections and readings (A-1, ...) have no gaps in numbers; named keys exist."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KEY = re.compile(r"`((?:machine|workload|strategy|runtime|model)(?:\.[a-z_0-9-]+
 
 
 def references(text: str) -> list[str]:
-    """Return the sections, items of sections and readings that a text names, in their order."""
+    """Return the sections, items of sections and readings of the model that a text names, in the order of the text."""
     flat = COMMENT_BREAK.sub(" ", text)
     found = [(reading.start(), reading[0]) for reading in READING.finditer(flat)]
     for each in (*BEHIND.finditer(flat), *BEFORE.finditer(flat)):

@@ -1,4 +1,4 @@
-"""The page of strategies that numasim cannot express: numasim refuses the refused ones, and runs the nearest ones."""
+"""The page of strategies that numasim cannot express: numasim refuses them, and runs the nearest strategies."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def difference(run: Run, left: str = "reference", right: str = "native", origin:
 
 
 def outcome(run: Run, engine: str, listener: Listener | None = None) -> Outcome:
-    """Return the result of ``run`` on ``engine``, or the text of the refusal: a deadlock, or times that do not fit."""
+    """Return the result of ``run`` on ``engine``, or the text of its error: a deadlock, or times beyond 62 bits."""
     try:
         return ENGINES[engine](run, False, listener)[0]
     except (DeadlockError, TooLongError) as refused:
@@ -61,7 +61,7 @@ def outcome(run: Run, engine: str, listener: Listener | None = None) -> Outcome:
 
 
 def disagreements(left: Outcome, right: Outcome) -> Iterator[tuple[str, Any, Any]]:
-    """Return (name, left, right) of every quantity in which two outcomes differ; of an array, the first place."""
+    """Return (name, left, right) of every quantity in which two outcomes differ; of an array only the first entry."""
     one, other = comparable(left), comparable(right)
     for name in [*one, *(name for name in other if name not in one)]:
         a, b = one.get(name), other.get(name)
@@ -102,7 +102,7 @@ def description(run: Run) -> str:
 
 
 def first_event_difference(traces: dict[str, Counter[Record]]) -> str:
-    """Return a sentence about the first event that only one of two engines has, and the other's next event."""
+    """Return a sentence: the first event that only one of two engines has, and the next event of the other engine."""
     (left, of_left), (right, of_right) = traces.items()
     only = [(each, left, right) for each in of_left - of_right] + [(each, right, left) for each in of_right - of_left]
     if not only:

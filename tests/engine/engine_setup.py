@@ -43,7 +43,7 @@ Tasks = tuple[tuple[int, ...], ...]
 
 
 def machine_spec(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> MachineSpec:
-    """Return a machine in round numbers: 100 ns to the own memory, 100 more per link, links between all nodes."""
+    """Return a machine: 100 ns to the memory of the own node, 100 ns more for each link, links between all nodes."""
     count = sockets * nodes
     pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
     return MachineSpec.model_validate(
@@ -74,9 +74,7 @@ def toy(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> M
 
 
 def toy_with(shape: Mapping[str, int], **changes: Any) -> Machine:
-    """Return a toy machine of the given shape with ``changes`` of its fields; a mapping changes only the fields that
-    the mapping names.
-    """
+    """Return a toy machine of the given shape with ``changes``; a mapping changes only the fields that it names."""
     usual = machine_spec(**shape).model_dump(by_alias=True, exclude_none=True)
     for field, value in changes.items():
         usual[field] = {**usual.get(field, {}), **value} if isinstance(value, Mapping) else value
@@ -109,11 +107,11 @@ def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:
     return StrategySpec.model_validate({"name": "test", "steal": given, **keys})
 
 
-FIRST = stealing()  # every thief probes worker 0 first (worker 0 itself worker 1)
+FIRST = stealing()  # every thief probes worker 0 first; worker 0 probes worker 1
 
 
 def runtime(**keys: Any) -> RuntimeSpec:
-    """Return the runtime `bare` (probes of 100 and 300 ns, all else is free) with other keys."""
+    """Return the runtime `bare` (probes take 100 or 300 ns, all else no time), changed by ``keys``."""
     return RuntimeSpec.model_validate({"name": "test", **keys})
 
 
@@ -160,7 +158,7 @@ def plan_of(
 
 
 def seeded(plan: Plan, seed: int = SEED) -> Run:
-    """Return a run of the plan."""
+    """Return a run of the plan with ``seed``."""
     return Run(plan, seed)
 
 
@@ -171,8 +169,8 @@ def event_by_event(plan: Plan) -> Plan:
 
 @dataclass
 class Seen:
-    """A finished run: the result, the log of executed stretches (None if the engine has simulated some stretches
-    without an event), and the trace as rows (t, rank, actor, a0, a1).
+    """A finished run: the result, the log of executed stretches (of segments; None if the engine has simulated some
+    stretches without an event), and the trace as rows (t, rank, actor, a0, a1).
     """
 
     result: Result
@@ -216,8 +214,8 @@ Rows = npt.NDArray[np.int64]  # [n, COLUMNS] the rows that a watch gets
 
 
 def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: bool = True) -> Seen:
-    """Run the plan on ``engine``; without a name on every engine. All engines have to agree, or to refuse the plan
-    alike.
+    """Run the plan on ``engine``, or on every engine if ``engine`` is None. All engines have to give the same results,
+    or to refuse the plan with the same error.
 
     An engine that keeps a log of executed stretches takes fewer shortcuts.
     """
@@ -230,7 +228,7 @@ def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: 
 
 
 def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
-    """Run with all shortcuts and event by event, each on every engine; both runs agree and break no invariant."""
+    """Return the runs with all shortcuts and event by event, on every engine; assert that they agree in the results."""
     unlogged = (_outcome(plan, seed, engine, logged=False) for engine in ENGINES)
     fast, slow, *_ = outcomes = [_outcome(plan, seed), _outcome(event_by_event(plan), seed), *unlogged]
     _the_same(outcomes)
@@ -241,7 +239,7 @@ def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
 
 
 def _the_same(outcomes: list[Seen | InputError]) -> Seen:
-    """Return the last of some outcomes, which have to be equal; raise the error if all are the same error."""
+    """Assert that all outcomes are equal; return the last outcome, or raise it if all are the same error."""
     expected, *others = outcomes
     for other in others:
         if isinstance(expected, InputError) or isinstance(other, InputError):
@@ -273,9 +271,7 @@ def simulated(plan: Plan, seed: int = SEED) -> Result:
 
 
 def found(result: Result) -> dict[str, Any]:
-    """Return all results that do not depend on a mode or an engine: all but the hash of all events, their number, the
-    mode.
-    """
+    """Return the results that depend on no mode or engine: all but the hash and number of events and the mode."""
     skips = ("events", "event_hash", "mode")
     counters = {name: value for name, value in result.counters.items() if name not in skips}
     tables = {name: column.tolist() for name, column in result.per_worker.items()}
@@ -286,9 +282,7 @@ def found(result: Result) -> dict[str, Any]:
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
-    """Assert that two modes of a run have the same result, and the same stretches if both modes have logged all
-    stretches.
-    """
+    """Assert that two modes of a run have the same result, and the same executed stretches if both logged them all."""
     assert found(fast.result) == found(slow.result)
     if None not in (fast["event_hash"], slow["event_hash"]):
         assert fast["event_hash"] == slow["event_hash"]
@@ -300,14 +294,12 @@ def assert_agree(fast: Seen, slow: Seen) -> None:
 
 
 def run(work: Workload, workers: int = 2, *args: Any, seed: int = SEED, **keys: Any) -> Seen:
-    """Run a workload event by event on the plan that `plan_of` makes, on every engine; a run with shortcuts has to
-    agree.
-    """
+    """Run a workload event by event on the plan of `plan_of`, on every engine; a run with shortcuts has to agree."""
     return in_both_modes(plan_of(work, workers, *args, **keys), seed)[1]
 
 
 def assert_skipping_changes_nothing(plan: Plan, seed: int = SEED) -> Result:
-    """Return the result of the skipping run; assert that an eager run and the reference engine agree."""
+    """Return the result of a run that skips ahead; assert that an eager run and the reference engine agree with it."""
     assert plan.skipping
     skipped, eager = simulate(plan, seed), simulate(event_by_event(plan), seed)
     reference = simulate(plan, seed, "reference")

@@ -29,8 +29,8 @@ from numasim.schema.plan_fields import PLAN
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
-# Sanitizers check compiled code. Under sanitizers the native engine is compared with itself, else with the reference
-# engine.
+# The native engine is compared with the reference engine; in a build with sanitizers, which check only compiled code,
+# with itself.
 EXPECTED = OTHERS[0] if "NUMASIM_TEST_SANITIZED" in os.environ else REFERENCE
 REFUSALS = (DeadlockError, TooLongError)  # all engines have to end with the same error, in the same words
 MOST_EVENTS = 60_000
@@ -68,9 +68,7 @@ class ImpatientEngine(ReferenceEngine):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a plan: ``labels`` name the parts of the plan and the end of the run; ``problem`` describes an
-    error.
-    """
+    """The outcome of a plan: ``labels`` name its parts and the end of the run; ``problem`` describes an error."""
 
     labels: tuple[str, ...]
     problem: str | None = None
@@ -107,7 +105,7 @@ def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Itera
     the schema.
     """
     for other in OTHERS:
-        from numasim.engine.native.native_engine import fields  # where it is built
+        from numasim.engine.native.native_engine import fields  # only if the native engine is built
 
         complete(PLAN, fields(random))
         result, its_log = _on(other, random)
@@ -134,7 +132,7 @@ def _is_eager(outcome: Outcome) -> bool:
 
 
 def _differences_event_by_event(random: RandomRun, expected: Outcome) -> Iterator[str]:
-    """Return a sentence if shortcuts change the outcome, and a sentence for each engine with other watched rows."""
+    """Return a sentence if shortcuts change the outcome, and one for each engine that gives a watch other rows."""
     run, batches = Run(event_by_event(random.plan), random.seed), list[Rows]()
     try:
         slow, _ = _patiently(run, MOST_WATCHED_EVENTS, batches.append)
@@ -157,7 +155,7 @@ def _end(outcome: Outcome) -> object:
 
 
 def watched(run: Run, engine: str) -> Rows:
-    """Return [n, COLUMNS] the watched rows of ``run`` on ``engine``, up to the refusal of a refused run."""
+    """Return [n, COLUMNS] the rows that a watch gets from ``run`` on ``engine``, up to the error if the run fails."""
     batches: list[Rows] = []
     if engine == REFERENCE:
         _patiently(run, MOST_WATCHED_EVENTS, batches.append)

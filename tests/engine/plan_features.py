@@ -26,7 +26,7 @@ from numasim.workload.sync_parameters import Role
 
 
 def features(random: RandomRun) -> Iterator[tuple[str, str]]:
-    """Return (kind, value) pairs by which a set of plans is counted; each value of a kind is a line of the coverage."""
+    """Return (kind, value) pairs of a plan; the report of coverage counts the plans of each value."""
     plan, strategy = random.plan, random.recipe["strategy"]
     yield "join", plan.join
     yield "producer", plan.producer
@@ -53,7 +53,7 @@ def features_of(random: RandomRun) -> Iterator[str]:
 
 
 def strategy_of(recipe: Document) -> StrategySpec:
-    """Return the strategy of a recipe, which is written out or names a shipped strategy."""
+    """Return the strategy of a recipe; the recipe contains the strategy or names a shipped one."""
     given = recipe["strategy"]
     return shipped_strategy(given) if isinstance(given, str) else StrategySpec.model_validate(given)
 
@@ -205,7 +205,7 @@ LEARNING: dict[str, Callable[[Plan], bool]] = {  # features of programs that ite
     "contention": lambda plan: plan.effects.contention != "none",
 }
 
-# Of plans whose items have labels by a distribution, and their strategies.
+# Features of plans (and their strategies) whose items get labels from a distribution, which names a worker or unit.
 DEALT: dict[str, Callable[[Plan, StrategySpec], bool]] = {
     **{
         f"items dealt by {name}": lambda plan, spec, name=name: spec.distribution.deal == name

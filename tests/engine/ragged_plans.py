@@ -44,7 +44,7 @@ def ragged(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> Workload:
-    """Return a range of ``count`` items with these amounts; the items also make the accesses of ``base``."""
+    """Return a range of ``count`` items with these amounts; the items also make the accesses of ``base``'s items."""
     given = each(*[compute] * count) if isinstance(compute, int) else compute
     low_ps, high_ps, times = compute_bounds(given)
     work = base or items(count, low_ps, high_ps, deal, repeat=repeat)

@@ -91,7 +91,7 @@ def placement_document(chance: Random) -> Document:
     return document
 
 
-# ---- random strategies that deal the items of ranges by where their data lies ---------------------------------------
+# ---- random strategies that deal the items of ranges by the nodes of the items' data --------------------------------
 
 NAMES = get_args(DistributionName)
 DEALING: Options = {
@@ -125,7 +125,7 @@ def distribution(chance: Random) -> str | Document:
 
 
 def victims(chance: Random, families: Document) -> list[Document]:
-    """Draw levels as in Phoenix++, after the own queues if workers share some."""
+    """Draw the levels of Phoenix++; a level for the own queues comes first if workers share queues."""
     levels = [{**level, "queue": [*families]} for level in one(chance, VICTIMS)]
     return [{"from": "own", "queue": [*families]}, *levels] if "pool" in families else levels
 
@@ -291,14 +291,14 @@ CAPS = either(("any",), mapping(count=TINY), mapping(share=(1, 2, 3)), mapping(b
 
 
 def _idle_phase(chance: Random) -> Document:
-    """Draw a phase of fruitless rounds."""
+    """Draw a phase of an idle worker: how many fruitless rounds, or how long, and the wait after each round."""
     lasts = {"rounds": chance.randint(1, 6)} if happens(chance, 70) else {"for_ns": chance.choice((0, 1, 2000))}
     wait = {chance.choice(("pause_ns", "yield_ns", "nap_ns")): chance.choice(NANOSECONDS)}
     return {**lasts, **wait, **({"crowded": "yes"} if happens(chance, 25) else {})}
 
 
 def idle_document(chance: Random) -> Document:
-    """Draw rules for idle workers; most let workers sleep."""
+    """Draw rules for idle workers; most of the drawn rules let workers sleep."""
     document: Document = {"phases": [_idle_phase(chance) for _ in range(chance.choice((0, 0, 1, 2, 3)))]}
     if happens(chance, 85):
         sleep, wake = some(chance, SLEEP), some(chance, WAKE)
@@ -391,7 +391,7 @@ USUAL = Habits()
 
 
 def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
-    """Draw a strategy of one or two families of queues, with levels that reach all of them."""
+    """Draw a strategy of one or two families of queues (a queue per worker, node, ...); its levels reach all queues."""
     families = _families(chance)
     owned = "deque" in families
     levels = [_level(chance, families) for _ in range(chance.choice((1, 1, 2, 2, 3, 4)))]
@@ -426,7 +426,7 @@ def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
 
 
 def _leave_copies(document: Document) -> None:
-    """Let all rules but the last leave copies, if no queue has a lock."""
+    """Let all dispatch rules but the last leave copies of the tasks, if no queue has a lock."""
     if not any(family.get("lock") == "yes" for family in document["queues"].values()):
         for rule in document.get("dispatch", ())[:-1]:
             rule["copy"] = "yes"
@@ -476,10 +476,10 @@ def dispatching_by_data(chance: Random) -> Document:
 
 
 def dealing_items(chance: Random) -> Document:
-    """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all together."""
+    """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all as one unit."""
     families = _families(chance)
     by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
-    if happens(chance, 40):  # else every item goes to the unit of its label
+    if happens(chance, 40):  # otherwise every item goes to the worker or node of its label
         by_label |= {**some(chance, RULE), **_switched(chance)}
     written = happens(chance, 40)
     levels = [_level(chance, families) for _ in range(chance.choice((1, 2, 3)))] if written else []
@@ -501,7 +501,7 @@ def dealing_items(chance: Random) -> Document:
 
 
 def _families(chance: Random) -> Document:
-    """Draw queues of the workers, of other units, or of both."""
+    """Draw families of queues: one queue for each worker, one for each node or other unit, or both families."""
     kind = chance.choice(("own", "own", "own", "both", "shared"))
     families = {}
     if kind != "shared":
@@ -570,7 +570,7 @@ def _switched(chance: Random) -> Document:
 
 
 def _ranking(chance: Random, rule: Document) -> Document:
-    """Draw how a rule ranks nodes, if the rule asks for a node; under the rank `any` no single node has a share."""
+    """Draw how a dispatch rule that asks for a node ranks nodes; the rank `any` allows no share of a single node."""
     if rule["to"] != "data" and not {"share", "uneven", "here"} & {*rule}:
         return {}
     ranking = some(chance, RANKING)
@@ -578,7 +578,7 @@ def _ranking(chance: Random, rule: Document) -> Document:
 
 
 def _add_refill(chance: Random, document: Document) -> None:
-    """Add refill, and levels that leave as much: otherwise thieves would pass a last task to and fro for ever."""
+    """Add ``refill``, and levels that leave as many tasks: otherwise two thieves would steal a last task for ever."""
     document["refill"] = chance.choice((0, 1, 2, "min"))
     least = 3 if document["refill"] == "min" else document["refill"]
     for level in document["steal"]:

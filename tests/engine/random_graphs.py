@@ -53,17 +53,15 @@ def happens(chance: Random, percent: int) -> bool:
 
 @dataclass
 class Draft:
-    """A task graph while it is drawn; tasks are numbered in preorder because each is drawn before the tasks that it
-    spawns.
-    """
+    """A task graph while it is drawn. Each task is drawn before its children, so that the numbers are in preorder."""
 
     chance: Random
     grain_ps: int
     moves_bytes: bool
     has_groups: bool = False
-    dealt: bool = False  # whether items are to be dealt by their data, which has to be known before the run
+    dealt: bool = False  # whether items are dealt by their data; the data have to be known before the run
     ops: Sequence[str] = OPS
-    least: int = 0  # grains of a time
+    least: int = 0  # the shortest time, in grains
     most_tasks: int = MOST_TASKS
     tasks: list[Document] = field(default_factory=list)
     segments: list[Document] = field(default_factory=list)
@@ -89,9 +87,7 @@ class Draft:
         return number
 
     def _grouped(self, ops: list[list[Any]]) -> list[list[Any]]:
-        """Put some of a task's ops into a group, with other groups inside or after it; no wait is in a section or
-        transaction.
-        """
+        """Put some of a task's ops into groups, also nested groups; no group's wait is in a section or transaction."""
         open_before = [
             sum(len(OPENING & set(op[:1])) - len(CLOSING & set(op[:1])) for op in ops[:at])
             for at in range(len(ops) + 1)
@@ -204,7 +200,7 @@ class Draft:
         }
 
     def add_range(self) -> int:
-        """Draw a family of equal or similar tasks; return its number."""
+        """Draw a range, whose items are equal or similar tasks; return its number."""
         low, high = sorted((self.time_ps(), self.time_ps()))
         count = self.chance.randint(1, self.chance.choice(MOST_ITEMS))
         templates = [self._template(count) for _ in range(self.chance.randint(0, 2))] if self.moves_bytes else []
@@ -244,7 +240,7 @@ class Draft:
         return self._amounts(count, lambda: self.chance.choice(PAGE_AMOUNTS))
 
     def _amounts(self, count: int, number: Callable[[], int], drawn: bool = True) -> Document:
-        """Draw numbers for all items, or, if the run may draw them, a table."""
+        """Draw a number for each item, or, if ``drawn``, sometimes a table from which the run draws the numbers."""
         if happens(self.chance, 50) or not drawn:
             return {"items": [number() for _ in range(count)]}
         parts = self.chance.randint(1, 5)
@@ -283,7 +279,7 @@ class Draft:
             self.add_edges(range(root + 1, end), 3)
 
     def add_edges(self, among: Iterable[int], most: int) -> None:
-        """Draw edges, forwards in preorder, between the tasks of ``among`` that can wait for others."""
+        """Draw dependences, forwards in preorder, between the tasks of ``among``, except the tasks that cannot wait."""
         able = [task for task in among if self.tasks[task]["kind"] == "task"]
         for _ in range(self.chance.randint(0, most) if len(able) > 1 else 0):
             low, high = sorted((self.chance.choice(able), self.chance.choice(able)))
@@ -380,7 +376,7 @@ def _is_acyclic(document: Document) -> bool:
 
 
 def without_dependences(document: Document) -> Document:
-    """Return the program with every task ready as soon as it is spawned."""
+    """Return the program without dependences, so that every task is ready when it is spawned."""
     return {**document, "tasks": [{**task, "then": []} for task in document["tasks"]]}
 
 

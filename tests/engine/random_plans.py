@@ -120,7 +120,7 @@ def coupled_plans(
     """Draw plans of work that always ends, with bandwidths of ``gbs``; ``fixed`` is as in `effects`."""
     machine = draw(machines(gbs))
     strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
-    # where a continuation may be stolen, a nested join may steal the continuation of a parent and then wait for itself
+    # In work-first order a worker that waits in a nested join may steal its parent's continuation: a deadlock.
     join = draw(st.sampled_from(("help", "continuation") if strategy.spawn == "help-first" else ("continuation",)))
     costs = {
         "probe_remote_ns": 100,

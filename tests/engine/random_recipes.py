@@ -39,7 +39,7 @@ from numasim.workload.graph import Workload
 from numasim.workload.registry import generate, workload_spec
 
 FRACTIONS = (0, 0.1, 0.5, 1)
-LOADS = {"nodes": {"0": 0.005}, "links": [{"from": 0, "to": 1, "gbs": 0.005}]}  # less than the least of a machine
+LOADS = {"nodes": {"0": 0.005}, "links": [{"from": 0, "to": 1, "gbs": 0.005}]}  # below the least bandwidth drawn here
 NUMBERS: dict[str, tuple[Any, ...]] = {
     "background": ({}, LOADS),
     "local_share": (0, 0.1, 0.5, 0.9),
@@ -52,19 +52,19 @@ GIGABYTES_PER_S = (0.01, 0.2, 0.2, 1, 10)
 
 
 def model_document(chance: Random) -> Document:
-    """Draw values for some of the effects; often for none."""
+    """Draw values for some of the effects; often for no effect."""
     if happens(chance, 45):
         return {}
     if happens(chance, 15):
         return dict(SPEEDS_ALONE)
     model = {name: chance.choice(values) for name, values in effect_values().items() if happens(chance, 40)}
     if model.get("contention") == "none":
-        model.pop("background", None)  # without contention other programs take no bandwidth away
+        model.pop("background", None)  # a load of other programs is refused without contention
     return model
 
 
 def effect_values() -> dict[str, tuple[Any, ...]]:
-    """Return values of every effect: all values if the values have names, else some values."""
+    """Return values of every effect: all values if they are names, some values if they are numbers."""
     fields = ModelSpec.model_fields.items()
     return {name: _values(name, field.annotation) for name, field in fields if name != "skip"}
 
@@ -120,13 +120,13 @@ def with_effects(usual: Document, effects: Document) -> Document:
     }
 
 
-# ---- random machines whose nodes are unlike each other --------------------------------------------------------------
+# ---- random machines whose nodes differ from each other -------------------------------------------------------------
 
 PAGES = ("4KiB", "16KiB", "64KiB", "1GiB")
 
 
 def with_unlike_nodes(machine: Document, chance: Random) -> Document:
-    """Draw other nodes for a random machine's recipe: as many on each socket, at least one of them with cores."""
+    """Draw other nodes for a random machine's recipe: equally many on each socket, at least one of them with cores."""
     shape = machine["shape"]
     bandwidth = machine["effects"].get("bandwidth_gbs", {"imc": 10})["imc"]
     nodes: list[Document] = []
@@ -175,7 +175,7 @@ def _count(cores: int | list[Document]) -> int:
 # ---- random runs made from recipes ----------------------------------------------------------------------------------
 
 MOST_WORKERS = 8
-MANY_THREADS = 64  # sets of so many queues fit a word; machines beyond are used in full
+MANY_THREADS = 64  # a set of 64 queues fits a word; of machines with more threads all threads have workers
 STRATEGIES = catalog.names("strategies")
 LEARNERS = ("laws", "laws-nc", "cats", "slaw", "hws", "cab", "tbb-numa", "leapfrog")
 LEARNED = Habits(tunes=80, tells_apart=75, copies=30, leaps=25)
@@ -218,7 +218,7 @@ def numbered_run(seed: int, number: int, fits: Callable[[RandomRun], bool] = lam
 def random_recipe(chance: Random) -> Document:
     """Draw a machine, a program, a strategy, a runtime, a number of workers and a seed."""
     parts = one(chance, PARTS)(chance)
-    cached = parts.pop("model", {})  # where helpers need caches, and idle cores
+    cached = parts.pop("model", {})  # the effects that helper threads need: a model of caches
     machine = machine_document(chance, has_effects=bool(cached))
     threads = machine_from(json.dumps(machine)).threads
     most = min(MOST_WORKERS, max(1, threads // 2) if cached else threads)
@@ -254,7 +254,7 @@ def plan_from(recipe: Document) -> Plan:
 
 def _workload(given: Document, folded: bool) -> Workload:
     """Return a program from the JSON form of graphs, or from a benchmark's parameters; with ``folded``, equal subtrees
-    of a benchmark have one row if the family allows this.
+    of a benchmark have one row if its generator can fold them.
     """
     return workload_of(given) if "phases" in given else generate(workload_spec(**given), folded=folded)
 
@@ -394,7 +394,7 @@ def located_parts(chance: Random) -> Document:
 
 
 def placed_parts(chance: Random) -> Document:
-    """Draw a program under a page placement of any kind; the program moves bytes if one of nine draws does."""
+    """Draw a program under a page placement of any kind; of up to nine programs the first that moves bytes is used."""
     program = next((one for one in (graph_document(chance) for _ in range(9)) if one["regions"]), None)
     strategy = {"name": "placed", "steal": [{"from": "others"}], "placement": placement_document(chance)}
     costs = some(chance, {"fault_ns": (60, (10, 500)), "migrate_ns": (60, (7, 1500))})
@@ -419,7 +419,7 @@ def produced_parts(chance: Random) -> Document:
 
 
 def dealt_parts(chance: Random) -> Document:
-    """Draw items of ranges that are dealt by the homes of their data."""
+    """Draw items of ranges that a strategy deals by the nodes of their data."""
     strategy, runtime = dealing_items(chance), runtime_document(chance)
     if happens(chance, 70):  # other runs often end in a deadlock, because many items are dealt at once
         runtime["join"] = chance.choice(("help", "continuation"))
@@ -429,7 +429,7 @@ def dealt_parts(chance: Random) -> Document:
 
 
 def helped_parts(chance: Random) -> Document:
-    """Draw units of a worklist; most workers have helpers that run ahead if there is a cache."""
+    """Draw units of a worklist; if the machine has a cache, most workers have helper threads that prefetch."""
     helpers = {"lifespan": chance.choice((0, 300, 4000, "1MiB")), **some(chance, HELPING)}
     queue = {"per": "machine", "own": chance.choice(("fifo", "lifo")), "lock": chance.choice(("yes", "no"))}
     strategy: Document = {
@@ -448,7 +448,7 @@ def helped_parts(chance: Random) -> Document:
 
 
 def units_of_work(chance: Random) -> Document:
-    """Draw units that look up data, as plain work or as transactions; some units add further units."""
+    """Draw units of work that look up data, plainly or in transactions; some units add others to the worklist."""
     program: Document = {
         "name": chance.choice(("worklist", "transactions")),
         "units": chance.randint(1, 40),

@@ -1,4 +1,4 @@
-"""Cells of the registries: a small program of a workload family under a shipped strategy on a shipped machine."""
+"""Cells: each is a small program of a workload family, a shipped strategy and a shipped machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AXES = Cell(tuple(SMALL), STRATEGIES, MACHINES, TEAMS, (False, True))  # type: i
 
 
 def every_cell() -> Iterator[Cell]:
-    """Return every family under every strategy on every machine; teams and modes take turns."""
+    """Return every family under every strategy on every machine; numbers of workers and modes alternate."""
     places = product(*(range(len(axis)) for axis in (SMALL, STRATEGIES, MACHINES)))
     for family, strategy, on in places:
         names = [*SMALL][family], STRATEGIES[strategy], MACHINES[on]
@@ -43,8 +43,8 @@ def every_cell() -> Iterator[Cell]:
 
 
 def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
-    """Return every family under ``strategy``; machines, teams and modes take turns, so that over all strategies any two
-    values of two axes are together in some cell.
+    """Return every family under ``strategy``. Machines, teams and modes alternate, so that over all strategies any two
+    values of different axes are together in some cell.
     """
     first = STRATEGIES.index(strategy)
     for at, family in enumerate(SMALL):
@@ -53,7 +53,7 @@ def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
 
 
 def run_of_cell(cell: Cell) -> Run:
-    """Return the run of a cell, with the runtime that the family is published with."""
+    """Return the run of a cell, with the default runtime of its workload family, which the paper used."""
     family = FAMILIES[cell.family]
     plan = plan_of(
         workload(cell.family),

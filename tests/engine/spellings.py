@@ -186,7 +186,7 @@ class Case:
     effects: Effects
 
     def plans(self, name: str) -> Iterator[list[tuple[str, Plan]]]:
-        """Return groups of (spelling, plan) with the same meaning under the shipped strategy ``name``."""
+        """Yield lists of (spelling, plan); plans of one have the same meaning under the shipped strategy ``name``."""
         strategy = shipped_strategy(name)
         machine = toy_with({"sockets": self.nodes, "cores": -(-self.workers // self.nodes)}, caches=CACHES)
         producers = self.how.producer != "none"
@@ -199,8 +199,8 @@ class Case:
             ]
 
     def differences(self, strategy: str, program: Path | None = None) -> Iterator[str]:
-        """Return a sentence for each spelling, and each engine, with another result; with the ``program`` of the
-        runtime also in virtual time, if the runtime executes the spelling.
+        """Return a sentence for each spelling and each engine whose result differs from the first spelling's result. If
+        ``program``, the task runtime, is given, also compare its runs in virtual time where it executes the spelling.
         """
         for group in self.plans(strategy):
             expected: dict[str, Any] = {}
@@ -249,13 +249,13 @@ def seen(result: Result) -> dict[str, Any]:
 
 
 def seen_in_virtual_time(run: KernelRun) -> dict[str, Any]:
-    """Return the same results of a run of the task runtime."""
+    """Return the results that `seen` returns, of a run of the task runtime."""
     workers = {name: [*values] for name, values in run.worker.items() if name in (*COUNTS, *TIME)}
     nodes = {name: [[*row] for row in getattr(run, name)] for name in ("node_bytes", "node_attempts", "node_success")}
     return {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **workers, **nodes}
 
 
-# ---- random ones ---------------------------------------------------------------------------------------------------
+# ---- random cases --------------------------------------------------------------------------------------------------
 
 COSTS = {"push_ns": 7, "pop_ns": 10, "probe_ns": 20, "probe_remote_ns": 50, "take_ns": 30, "fault_ns": 70, "line": True}
 RUNTIMES = (
@@ -281,7 +281,7 @@ def random_case(chance: Random) -> Case:
 
 
 def random_part(chance: Random, shape: str) -> Part:
-    """Draw one phase with any deal; one phase in eight is serial."""
+    """Draw one phase, dealt to workers in any way; one phase in eight is serial."""
     count = chance.randint(1, 20)
     alike = chance.random() < 0.5
     usual = chance.choice((100, 777, 1000))

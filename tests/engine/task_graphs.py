@@ -16,7 +16,7 @@ from numasim.workload.sync_parameters import SyncObject
 
 
 class Access(NamedTuple):
-    """One access; the defaults read one piece in sequence."""
+    """One access; by default it reads one contiguous piece of memory in sequence."""
 
     region: int
     offset: int
@@ -103,7 +103,7 @@ def call(*steps: Any) -> Task:
 
 
 def body(*steps: Any) -> Task:
-    """Return a body that a worker is given."""
+    """Return an implicit body, which one worker is given at the start of a phase."""
     return Task(steps, kind=Kind.IMPLICIT)
 
 
@@ -185,12 +185,12 @@ def _offsets(lengths: Iterator[int]) -> Any:
 
 
 def two_that_drip(alone_ps: int) -> Workload:
-    """Return two tasks that each spawn two others after every stretch of work of ``alone_ps`` or more."""
+    """Return two tasks; each alternates between work of ``alone_ps`` or more and the spawn of two other tasks."""
     return graph(task(_drips(16, alone_ps), _drips(12, alone_ps), WAIT))
 
 
 def _drips(count: int, alone_ps: int) -> Task:
-    """Return a task with ``count`` stretches of work, each before two spawned tasks; the lengths take turns."""
+    """Return a task of ``count`` stretches of work in alternating lengths; after each it spawns two tasks."""
     ns, steps = 1000, list[object]()
     for at in range(count):
         steps += [alone_ps + 1_300 * ns * (at % 7), task((90 + 50 * (at % 5)) * ns)]

@@ -103,7 +103,7 @@ def test_every_amount_is_scaled_and_nothing_else() -> None:
 
 
 def test_a_result_names_what_it_depends_on_and_run_says_how_much(tmp_path: Path, capsys: Any) -> None:
-    """80 MB at 1 GB/s take 80 ms: half of the bandwidth is twice the time, twice of it half the time."""
+    """80 MB at 1 GB/s take 80 ms. With half of the bandwidth the run takes 160 ms, with twice the bandwidth 40 ms."""
     result = ns.run(question())
     assert result.counters["makespan_ps"] == 80 * 10**9
     assert result.remarks[-1:] == ["assumed, not measured, of guessed: nodes.imc_bandwidth_gbs, nodes.cores.speed_ppm"]

@@ -53,14 +53,14 @@ def reading(worker: int, background: Background, link: float = 100) -> Plan:
 
 
 def test_the_smallest_rest_is_enough_to_end() -> None:
-    """One worker is alone, for which nobody polls in vain; a byte per second is left."""
+    """One worker reads alone, and other programs leave it one byte per second of the controller."""
     share = (1 << 48) // (2 * HALF)
     result = simulated(reading(0, Background(nodes=((0, 2 * HALF - 1),))))
     assert result.counters["makespan_ps"] == -(-(1000 * NS << 48) // share)
 
 
 def test_busy_shares_are_those_of_the_program() -> None:
-    """The counter is a share of the whole controller; tables over time show a share of the bandwidth that is left."""
+    """The counter is a share of the controller's bandwidth; tables over time show a share of what others leave."""
     plan = reading(0, Background(nodes=((0, HALF),)))
     far = reading(1, Background(links=(((0, 1), HALF // 2),)), link=3.2)
     assert (simulated(plan).counters["imc_busy_max"], simulated(far).counters["link_busy_max"]) == (0.5, 0.5)
@@ -81,7 +81,7 @@ plans = st.sampled_from(["fluid", "snapshot"]).flatmap(lambda contention: couple
 def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(
     plan: Plan, node_load: int, link_load: int, data: st.DataObject
 ) -> None:
-    """Hash for hash, but for the ratios of bytes to the bandwidth of the whole machine."""
+    """All hashes are equal; only the ratios of bytes to the bandwidth of the whole machine differ."""
     machine, seed = plan.machine, data.draw(seeds)
     node = data.draw(st.integers(0, machine.nodes - 1))
     ends = [*zip(machine.links.source.tolist(), machine.links.target.tolist(), strict=True)]
@@ -162,7 +162,7 @@ def test_the_identity_is_that_of_the_loads_however_they_are_written(spec: Any) -
     assert (len(same), len(others), len(same | others)) == (1, 4, 5)
 
 
-BAD_LOADS = {  # and the refusal, behind the file and the line
+BAD_LOADS = {  # text of the load: the message after file name and line
     "{contention: none, background: {nodes: {0: 8}}}": "39: model.background: others can take nothing away where "
     "contention is none: set contention to fluid or snapshot, or leave background out",
     "{background: {nodes: {2: 8}}}": "30: model.background.nodes[2]: there is no node 2 on machine 'xeon-e5-2620-2s'; "

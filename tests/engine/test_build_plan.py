@@ -1,4 +1,4 @@
-"""The repeats of a cell share a plan, and plans share equal parts; each run draws the values that need the seed."""
+"""The repeats of a cell share a plan, and plans share equal parts; each run draws the values that need its seed."""
 
 from __future__ import annotations
 

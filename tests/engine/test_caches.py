@@ -67,7 +67,7 @@ def least_recently_used(sequence: list[Touch], llc_bytes: list[int]) -> Iterator
         dirty = [d for d in range(3) if d != domain for line in domains[d] if line[0] == chunk and line[2]]
         there, moved = set(), {}
         if own is None and dirty:
-            (other,) = dirty  # never dirty in two caches
+            (other,) = dirty  # a chunk is dirty in one cache at most
             line = next(line for line in domains[other] if line[0] == chunk)
             there, line[2] = parts & line[1], False
             moved = {other: len(there) * PART}
@@ -132,7 +132,7 @@ def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: s
 
 @pytest.mark.parametrize("model", REAL)
 def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: str) -> None:
-    """Domain 1 has one of three parts, domain 2 another part, and domain 0 the two parts that domain 1 has not."""
+    """Of three parts of a chunk, domain 1 has one, domain 2 another, and domain 0 the two that domain 1 lacks."""
     cache = CACHES[model]([10 * CHUNK] * 3, forwards=True)
     for domain, parts in ((1, {0}), (2, {1}), (0, {1, 2})):
         walk_parts(cache, (domain, 7, parts, False))
@@ -145,7 +145,7 @@ def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: st
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize("chunks", [1, 7, 8, 9, 30])
 def test_sweeps_find_everything_or_nothing(model: str, chunks: int) -> None:
-    """The same bytes are walked five times: all of them are found if they fit into the cache together, else none."""
+    """The same bytes are walked five times. Later walks find all bytes if the bytes fit into the cache, else none."""
     cache = CACHES[model]([8 * CHUNK])
     found = [walk(cache, 0, range(chunks)).hit for _ in range(5)]
     assert found == [0] + [chunks * CHUNK if chunks <= 8 else 0] * 4
@@ -181,7 +181,7 @@ def write(offset: int, size: int, mode: Mode = Mode.WRITE) -> Run:
 
 
 def times(seen: Seen) -> list[int]:
-    """Return the time of each step in the order in which they ran, in nanoseconds."""
+    """Return the time of each executed segment in ns, in the order of execution."""
     return [(end - start) // NS for start, end in sorted((start, end) for _, _, start, end in seen.stretches)]
 
 
@@ -200,7 +200,7 @@ def test_what_is_read_again_comes_from_the_own_cache(model: str) -> None:
 
 
 def test_without_a_cache_every_pass_goes_to_memory() -> None:
-    # contention couples the workers, so that the same code runs with the model `none`
+    # contention couples the workers, so that the engine takes the same path as with a cache, also for the model `none`
     seen = run(in_data((0, read(0, 6400, passes=3)), (0, read(0, 6400))), 2, HOME_0, machine=TWO,
                effects=Effects(contention="fluid"))  # fmt: skip
     assert times(seen) == [3000, 1000]
@@ -215,7 +215,7 @@ def test_a_machine_without_caches_finds_nothing(model: str) -> None:
 
 @pytest.mark.parametrize("model", REAL)
 def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str) -> None:
-    # written: 100 lines in and 100 lines back, 10 ns each; worker 1 fetches 100 lines at 6 ns
+    # worker 0 writes: it fetches and writes back 100 lines, 10 ns each; worker 1 fetches them from its cache at 6 ns
     seen = cached(in_data((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
     assert times(seen) == [2000, 600, 200]
     traffic = {kind: pairs.tolist() for kind, pairs in seen.result.traffic.items()}
@@ -231,7 +231,7 @@ def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str)
 
 @pytest.mark.parametrize("model", REAL)
 def test_clean_lines_come_from_caches_that_forward(model: str) -> None:
-    """16 KiB are 256 lines: 5,120 ns from the other node's memory, ten at a time, and 1,536 ns from the other cache."""
+    """To read 16 KiB (256 lines, ten at a time) takes 5,120 ns from the other node's memory, 1,536 from its cache."""
     work = in_data((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
     forwarding = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "forward": "yes"})
     assert times(cached(work, model))[1] == 5120
@@ -250,7 +250,7 @@ def test_what_another_writes_is_written_back_by_it(model: str) -> None:
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize(("others", "found_by"), [(1, {0, 1}), (2, {0}), (3, {0}), (4, set())])
 def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[int], model: str) -> None:
-    """Worker 0 has a cache of four chunks, worker 1 of two: each reads a chunk, some others, and the first again."""
+    """Worker 0 has a cache of four chunks, worker 1 of two: each reads a chunk, ``others`` chunks, the first again."""
     for worker in (0, 1):
         steps = ((worker, read(0, CHUNK)), (worker, read(CHUNK, others * CHUNK)), (worker, read(0, CHUNK)))
         seen = cached(in_data(*steps), model, UNLIKE)
@@ -258,7 +258,7 @@ def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[in
 
 
 def test_items_of_ranges_fit_into_the_cache_of_who_runs_them() -> None:
-    """Each worker has an item that walks 192 KiB twice: all comes from 256 KiB, 128 KiB of the second pass from 128."""
+    """Each item walks 192 KiB twice. Of the second walk a cache of 256 KiB serves all, a cache of 128 KiB 128 KiB."""
     size = 192 * KIB
     regions = (Region("data", size, True),)
     work = items(2, 0, deal=Deal.CYCLIC, accesses=(Access(0, 0, size, passes=2),), steps=((1, 0, 0),), regions=regions)

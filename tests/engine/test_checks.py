@@ -64,7 +64,7 @@ def added(change: int, table: str, *keys: Any) -> Falsify:
 
 
 def logged(task_id: int, stretch: int, **changes: int) -> Falsify:
-    """Change one stretch of a task in the log, counted from the front or, if negative, from the back."""
+    """Change one executed segment of a task in the log; ``stretch`` is its number, from the back if negative."""
 
     def falsify(seen: Seen) -> None:
         log = list(seen.log)
@@ -228,7 +228,7 @@ def test_bounds_of_phases_ranges_and_repeats_by_hand() -> None:
 
 
 def test_memory_counts_in_bounds_as_far_as_it_is_known() -> None:
-    """Two lines in sequence from memory at 100 ns: a tenth of a latency each."""
+    """Two lines are read in sequence from memory at 100 ns, ten at a time: 10 ns for each line."""
     reads = graph(task(Run(3 * NS, (Access(0, 0, 128),))), regions=(Region("data", 4096, True),))
     assert bounds(plan_of(reads)) == Bounds(20 * NS, 20 * NS)
     assert bounds(plan_of(reads, effects=Effects(cache="share"))) == Bounds(3 * NS, 3 * NS)
@@ -286,7 +286,7 @@ def test_rounds_without_a_candidate_count_as_searching() -> None:
 @pytest.mark.parametrize(
     "plan",
     [
-        plan_of(TASKS, 4),  # thieves find some
+        plan_of(TASKS, 4),  # thieves find tasks
         plan_of(BODIES, 1),  # there is no other worker
         plan_of(graph(task(1000 * NS)), 4),  # nothing runs beside the task
         plan_of(graph(task()), 4),  # nothing to do
@@ -298,7 +298,7 @@ def test_other_runs_say_nothing(plan: object) -> None:
 
 
 def test_large_waits_for_lines_are_called_an_upper_bound():
-    """Two workers have 2,000 ps in 1,000 ps. 199 ps of waits are below a tenth, 200 ps are not."""
+    """Two workers have 2,000 ps together in a run of 1,000 ps. Waits of 199 ps are less than a tenth, of 200 ps not."""
     counters = {"makespan_ps": 1000, "line_owner_ps": 100}
     assert waits_for_lines({**counters, "line_thief_ps": 99}, 2) == []
     [remark] = waits_for_lines({**counters, "line_thief_ps": 100}, 2)

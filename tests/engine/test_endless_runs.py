@@ -24,7 +24,7 @@ RISING = {"first": 0, "elsewhere-miss": 0.1}
 
 
 def plan_with(queue: str, *levels: dict[str, Any]) -> Plan:
-    """Return a plan of two workers with two pools each; worker 1 puts the child into its pool of family ``queue``."""
+    """Return a plan of two workers with two pools each; worker 1 puts the child into its own pool named ``queue``."""
     rules = [{"to": "own", "queue": queue}]
     return plan_of(ONE_CHILD, 2, stealing(*levels, queues=POOLS, dispatch=rules), machine=TWO_NODES)
 
@@ -36,7 +36,7 @@ ENDLESS = {
     "the level has no chance": [{**ALL, "chance": 0}],
     "its chance would rise if others failed, and there are none": [{**ALL, "chance": RISING}],
     "a level in front is taken each time": [{**ALL, "queue": "right", "chance": 1}, ALL],
-    # the cursor goes from the first queue on the left to the second queue on the right, and back to the left
+    # the cursor points in turn at the first queue of the left list and at the second queue of the right list
     "one cursor goes from left to right and back": [{**ALL, "pick": "round-robin", "tries": 1}],
 }
 ENDING = {
@@ -121,7 +121,7 @@ def test_sums_over_workers_are_refused_where_they_would_wrap() -> None:
 
 
 def test_a_back_off_beyond_all_time_is_refused() -> None:
-    """The waits of the idle worker are 9e15 ps, a thousand times as long, and then a million times."""
+    """The waits of the idle worker grow: 9e15 ps, then a thousand times 9e15 ps, then a million times 9e15 ps."""
     how = runtime(backoff={"first_ns": 9_000_000_000_000, "factor": 1024})
     plan = plan_of(side_by_side(LONGEST_PS, 1), 2, stealing(), how)
     with pytest.raises(TooLongError, match=re.escape(TOO_LATE)):

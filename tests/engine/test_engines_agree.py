@@ -102,8 +102,8 @@ def test_random_plans_use_every_key_and_name_of_the_grammars() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES[::2])
 def test_engines_agree_on_every_second_strategy(strategy: str) -> None:
-    """The short form of the sanitized tests has these strategies alone, which enter all lines that all strategies
-    enter.
+    """The short form of the tests with sanitizers runs only these strategies: together they execute every line of the
+    native engine that any shipped strategy executes.
     """
     engines_agree_on_the_registries(strategy)
 
@@ -153,12 +153,12 @@ def test_engines_agree_where_a_set_of_queues_needs_two_words() -> None:
         observe(plan)
 
 
-# ---- the rules of papers beside the thesis --------------------------------------------------------------------------
+# ---- the rules of other papers than the thesis ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", ["cab", "hws", "slaw"])
 def test_what_is_below_a_root_runs_on_the_socket_of_its_root(strategy: str) -> None:
-    """CAB and HWS steal local tasks within a socket alone, SLAW all tasks within a place."""
+    """Under CAB and HWS thieves steal local tasks only within a socket; under SLAW all tasks only within a place."""
     work = generate(workload_spec("fib", n=11, spawn_ns=20, leaf_ns=300, join_ns=20))
     plan = plan_of(work, 6, shipped_strategy(strategy), "bare", toy(2, 3))
     seen = observe(plan)
@@ -170,4 +170,4 @@ def test_what_is_below_a_root_runs_on_the_socket_of_its_root(strategy: str) -> N
     for root in roots:
         below = [sockets[row] for row in range(root, int(ends[root])) if row in sockets]
         assert len(set().union(*below)) == 1
-    assert len({socket for root in roots for socket in sockets[root]}) == 2  # both sockets have some
+    assert len({socket for root in roots for socket in sockets[root]}) == 2  # each socket has roots

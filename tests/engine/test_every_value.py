@@ -58,12 +58,12 @@ def tried() -> list[tuple[str, str]]:
     """Return (family, parameter) pairs; of several families with the same parameters and generator only one family."""
     alike = {(family.generate, *keys_of(family)): name for name, family in FAMILIES.items()}
     pairs = {(name, key) for name, key, _ in every_value() if name in alike.values()}
-    return sorted(pair for pair in pairs if pair[1] != "nodes")  # a list, one for each thread
+    return sorted(pair for pair in pairs if pair[1] != "nodes")  # `nodes` is a list with an entry for each thread
 
 
 @pytest.mark.parametrize(("name", "key"), tried())
 def test_every_value_runs_or_is_refused(name: str, key: str) -> None:
-    """A declared value is accepted together with some values of the other parameters; any other value is refused."""
+    """An allowed word runs with some values of the other parameters; other values run or one sentence refuses them."""
     field = keys_of(FAMILIES[name])[key]
     values = [value for family, which, value in every_value() if (family, which) == (name, key)]
     allowed = 0

@@ -89,15 +89,15 @@ def test_two_readers_of_one_controller_get_half_each() -> None:
 def test_fluid_shares_are_those_of_the_moment_and_snapshots_those_of_the_start(
     effects: Effects, ends_ns: list[int], waits_ns: list[int]
 ) -> None:
-    # worker 0 is halfway when worker 1 begins; if fluid, both run at half speed until worker 0 ends, when half of the
-    # bytes of worker 1 are left
+    # Worker 0 has read half of its bytes when worker 1 begins. Under `fluid` both read at half speed until worker 0
+    # ends; then half of the bytes of worker 1 are left.
     seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, effects)
     assert ends(seen) == [end * NS for end in ends_ns]
     assert seen.of_worker("inflation_contention_ps") == [wait * NS for wait in waits_ns]
 
 
 def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() -> None:
-    # normalised shares: 6.4 GB/s for demands of 6.4 and of 3.2 (half computing) are two thirds for both
+    # Worker 0 demands 6.4 GB/s, worker 1, which computes half of the time, 3.2: 6.4 GB/s are two thirds of each demand
     seen = flow(each((read(),), (read(compute_ps=2000 * NS),)), 2, ONE_NODE, FLUID)
     two_thirds = (6_400_000_000 << 48) // 9_600_000_000
     first_ps = -((-1000 * NS << 48) // two_thirds)
@@ -106,14 +106,14 @@ def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() ->
 
 
 def test_what_a_controller_keeps_for_its_own_node() -> None:
-    # a quarter is left for worker 1 on the other node: 1.6 GB/s of the 3.2 that worker 1 asks for; worker 0 gets the
-    # rest
+    # Three quarters of the controller are for local readers. Worker 1, on the other node, gets the last quarter:
+    # 1.6 GB/s of the 3.2 GB/s that it demands. Worker 0 gets 4.8 GB/s.
     effects = Effects(contention="fluid", local_share_ppm=750_000)
     seen = flow(each((read(),), (read(),)), 2, toy(), effects)
     three_quarters = (3 << 48) // 4
     assert ends(seen) == [-((-1000 * NS << 48) // three_quarters), 4000 * NS]
     fair = flow(each((read(),), (read(),)), 2, toy(), FLUID)
-    assert ends(fair)[0] == 1500 * NS + 1  # two thirds, rounded down
+    assert ends(fair)[0] == 1500 * NS + 1  # at two thirds of the speed, rounded down
 
 
 # ---- links ---------------------------------------------------------------------------------------------------------
@@ -139,8 +139,8 @@ def test_directions_of_a_link_are_apart() -> None:
 
 
 def test_a_long_way_uses_every_link_on_it() -> None:
-    # nodes 0 - 1 - 2 in a row: the reader on node 2 needs both links, the reader on node 1 the first link; each gets a
-    # half of the first link
+    # Nodes 0 - 1 - 2 are in a row. The reader on node 2 uses both links, the reader on node 1 only the link 0 - 1; each
+    # gets half of the link 0 - 1.
     row = [{"between": (0, 1), "bandwidth_gbs": 3.2}, {"between": (1, 2), "bandwidth_gbs": 100}]
     shape, nodes = {"sockets": 3, "cores": 1}, {"imc_bandwidth_gbs": 100}
     far = toy_with(shape, nodes=nodes, links=row, latency_ns=[[100, 200, 200]] * 3)
@@ -173,8 +173,8 @@ def test_hits_share_the_port_of_their_cache() -> None:
 
 @pytest.mark.parametrize(("shape", "takes_ns"), [({"cores": 2}, 32_000), ({"sockets": 2, "cores": 1}, 64_000)])
 def test_page_faults_wait_for_the_address_space(shape: dict[str, int], takes_ns: int) -> None:
-    # one line, 10 ns, places 16 pages of 999.375 ns: a million faults a second, which is the limit for both workers
-    # together; with faults from two nodes the limit is half
+    # A segment reads one line (10 ns) and places 16 pages of 999.375 ns: a million faults a second, the limit of all
+    # workers together. If workers of two nodes fault, the limit is half a million.
     costs = {"probe_remote_ns": 100, "fault_ns": 999.375, "faults_per_s": 1_000_000, "fault_alpha": 1}
     work = each((read(64, 0),), (read(64, GRANULE),), regions=(FRESH,))
     seen = run(work, 2, how=runtime(costs=costs), machine=toy(shape=shape), effects=FLUID)
@@ -221,13 +221,14 @@ def test_waiting_for_memory_is_slower_beside_a_sibling_if_so_wished(effects: Eff
 
 
 def test_memory_hides_what_a_sibling_costs_in_computing() -> None:
-    # 1000 of 1200 ns are done when worker 0 ends; at three quarters of the speed worker 1 would need 1000 ns for all
+    # Worker 1 computes 600 ns at half speed, in 1200 ns, of which 1000 are over when worker 0 ends and begins to poll:
+    # at 3/4 of the speed all of worker 1's segment would take 1000 ns, its memory time; a sixth of this is left.
     work = each((read(compute_ps=400 * NS),), (read(compute_ps=600 * NS),))
     assert ends(flow(work, 2, CORE, SMT)) == [1000 * NS, 1_166_667]
 
 
 def test_a_polling_sibling_costs_less() -> None:
-    # worker 1 is done at 1000 ns and polls; worker 0 then has 500 of 1000 ns left, at three quarters of its speed
+    # both compute at half speed until worker 1 ends at 1000 ns; then it polls, and worker 0 does its last 500 ns at 3/4
     seen = flow(each((1000 * NS,), (500 * NS,)), 2, CORE, SMT)
     assert ends(seen) == [1_666_667, 1000 * NS]
     assert seen.of_worker("inflation_smt_ps") == [666_667, 500 * NS]
@@ -248,7 +249,7 @@ def test_a_sibling_asleep_in_a_join_costs_nothing() -> None:
 
 
 def test_slower_siblings_ask_for_less() -> None:
-    # beside each other both need 2000 ns for their 1000 ns of computing: 3.2 GB/s each, which the controller has
+    # Sharing a core, both workers need 2000 ns for 1000 ns of computing, and so demand 3.2 GB/s each: 6.4 GB/s together
     machine = toy(6.4, shape={"cores": 1, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 500_000})
     work = each((read(compute_ps=1000 * NS),), (read(compute_ps=1000 * NS),))
     seen = flow(work, 2, machine, Effects(contention="fluid", smt="compute"))
@@ -256,7 +257,7 @@ def test_slower_siblings_ask_for_less() -> None:
     assert seen.of_worker("inflation_contention_ps") == [0, 0]
 
 
-# ---- clocks, workers and tasks unlike each other -------------------------------------------------------------------
+# ---- clocks, and random speeds of workers and tasks ----------------------------------------------------------------
 
 STEPS = [{"active": 1, "ghz": 4}, {"active": 2, "ghz": 3}]
 TURBO = toy(100, shape={"cores": 3}, clock={"base_ghz": 2, "turbo": STEPS})
@@ -327,8 +328,8 @@ def test_misses_under_way_at_once_are_multiplied(contention: str, mlp_ppm: int, 
 
 
 def test_overhead_passes_first_but_the_flow_asks_at_once() -> None:
-    # worker 1 owes 500 ns, and does not use its share meanwhile: worker 0 has half of the controller until 2000 ns; by
-    # then worker 1 has done three quarters of its work
+    # Worker 1 first pays 500 ns of overhead and does not use its share meanwhile: worker 0 has half of the controller
+    # until 2000 ns. By then worker 1 has done three quarters of its work.
     how = runtime(costs={"probe_remote_ns": 100, "wait_ns": 500})
     seen = flow(each((read(),), (WAIT, read())), 2, ONE_NODE, FLUID, how=how)
     assert ends(seen) == [2000 * NS, 2250 * NS]
@@ -350,8 +351,8 @@ def test_items_ask_for_the_mean_of_their_range() -> None:
 
 
 # ---- flows of one class under levels that change --------------------------------------------------------------------
-# One reader uses up the 6.4 GB/s of a node: 64 bytes take it 10 ns. Equal readers are one class. Classes that are
-# limited by the same resource are a group. In the second machine a link leads to the other node.
+# One reader uses up the 6.4 GB/s of a node: it reads 64 bytes in 10 ns. The engine treats equal readers as one class,
+# and the classes that the same resource limits as one group. On `TWO_NODES` a link leads to the other node.
 
 FIVE_CORES = toy(shape={"cores": 5})
 TWO_NODES = toy(6, 1.6, {"sockets": 2, "cores": 3})
@@ -369,20 +370,21 @@ def together(*bodies: Task, pop_ns: int = 0, machine: Machine = FIVE_CORES) -> S
 
 
 def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
-    # worker 3 owes 400 ns for a task of 250 ns, and demands bandwidth from the start: worker 0 has a half. From 200 ns
-    # on four workers demand bandwidth, so that the task, begun at 400 ns, takes 1000 ns. By then worker 0 has done 100
-    # + 300 of its 1000 ns, and workers 1 and 2 have done 300 ns each.
+    # Worker 3 pays 400 ns to take a task of 250 ns, but demands bandwidth from 0 ns on: worker 0 has half of it. From
+    # 200 ns on four workers demand bandwidth, so that the task takes 1000 ns, from 400 to 1400 ns. At 1400 ns worker 0
+    # has done 100 + 300 of its 1000 ns, and workers 1 and 2 have done 300 ns each.
     late = (Run(200 * NS, ()), reads(100))
     seen = together(body(reads(100)), body(*late), body(*late), body(task(reads(25))), pop_ns=400)
     assert ends(seen)[3] == 1400 * NS
-    # three flows are left; worker 0, with 600 ns left at a third of the speed, is the first to end
+    # workers 0, 1 and 2 go on at a third of the speed; worker 0 has 600 ns left and is the first to end
     assert ends(seen)[0] == 1400 * NS + 1800 * NS + 1
     assert ends(seen)[1] == ends(seen)[2]
 
 
 def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -> None:
-    # worker 2 begins a picosecond before worker 0, while three others hold both back, and so is ahead of it by a fourth
-    # of a picosecond; when they are gone, it is ahead by half a picosecond of time, and both end in the same one
+    # Worker 2 begins a picosecond before worker 0, at a fourth of the speed, since four workers read then. So it is
+    # ahead by a fourth of a picosecond of work. When workers 1, 3 and 4 have ended, both run at half speed: worker 2 is
+    # ahead by half a picosecond of time, and both workers end in the same picosecond.
     other = body(reads(3))
     seen = together(body(Run(1, ()), reads(9)), other, body(reads(9)), other, body(Run(1, ()), reads(3)))
     assert ends(seen)[0] == ends(seen)[2]
@@ -391,10 +393,10 @@ def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -
 
 
 def test_a_flow_that_begins_where_no_level_changes_may_be_the_next_to_end() -> None:
-    # the node has room for two readers and a half. Three readers have five sixths each until workers 2 and 3 have done
-    # 20 ns, at 24.001 ns, when worker 1 has done 20.000833 of 100 ns. Alone, worker 1 ends at 104.000167 ns. Worker 0
-    # begins at 34.001 ns, does not slow worker 1 down, and ends at 104.001 ns: behind worker 1 but in the same
-    # picosecond, in which the lower worker comes first
+    # The node has bandwidth for 2.5 readers. Three readers run at 5/6 of the speed until workers 2 and 3 have done
+    # their 20 ns, at 24.001 ns; worker 1 has then done 20.000833 of 100 ns. From then on worker 1 runs at full speed
+    # and ends at 104.000167 ns. Worker 0 begins at 34.001 ns, does not slow worker 1 down, and ends at 104.001 ns. Both
+    # ends are rounded up to the same picosecond, in which the worker of the lower number ends first.
     short = body(reads(2))
     machine = toy_with({"cores": 5}, nodes={"imc_bandwidth_gbs": 16}, links=[])
     seen = together(body(Run(34_001, ()), reads(7)), body(reads(10)), short, short, machine=machine)
@@ -404,15 +406,15 @@ def test_a_flow_that_begins_where_no_level_changes_may_be_the_next_to_end() -> N
 
 
 def test_a_class_that_another_resource_holds_back_goes_on_from_where_it_was() -> None:
-    # workers 1 and 3 read over the link and get a fourth of their demand of 3.2 GB/s each; 4.4 GB/s of the controller
-    # are left for the two near readers, which demand 6.4 GB/s each and get 11/32
+    # Workers 1 and 3 read over the link (1.6 GB/s) and get 0.8 GB/s each, a fourth of their demand of 3.2 GB/s. Of the
+    # controller's 6 GB/s, 4.4 are left for workers 0 and 2, which demand 6.4 GB/s each and get 11/32 of it.
     near, far = body(reads(200)), body(reads(100))
     seen = together(near, far, near, body(reads(25)), machine=TWO_NODES)
-    # 500 ns at a fourth; from then on the controller limits all three: 6 GB/s for a demand of 16
+    # worker 3 has 500 ns at a fourth; then the controller limits the other workers: 6 GB/s for demands of 16 in all
     assert ends(seen)[3] == 2000 * NS
-    # 2000 ns, of which 687.5 are done, the rest at 3/8
+    # workers 0 and 2 have done 687.5 of 2000 ns at 2000 ns, and do the other 1312.5 ns at 3/8 of the speed
     assert ends(seen)[0] == ends(seen)[2] == 5500 * NS
-    # 500 ns at a fourth, 1312.5 at 3/8, and 187.5 alone, when the link gives a half
+    # of its 2000 ns worker 1 does 500 at a fourth, 1312.5 at 3/8, and 187.5 alone, at the half that the link allows
     assert ends(seen)[1] == 5875 * NS
 
 

@@ -1,4 +1,6 @@
-"""Groups of tasks: closed forms of programs whose tasks leave children unjoined, on both engines (model 3.1, 3.2)."""
+"""Groups (ops that wait for all tasks spawned in them, also by descendants): closed forms of programs whose tasks leave
+children unjoined, on both engines (model 3.1, 3.2).
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def test_a_chain_of_tasks_that_end_at_once_takes_the_sum_of_their_times(join: st
         return  # the worker sleeps, and nobody runs the chain
     seen = on_both(graph(task(GROUP, chain(7), END, BEHIND)), workers, free(join))
     assert seen["span_ps"] == seen["work_ps"] == 7 * T + BEHIND
-    assert seen["makespan_ps"] == 7 * T + BEHIND + (NS if join == "block" else 0)  # another takes the chain first
+    assert seen["makespan_ps"] == 7 * T + BEHIND + (NS if join == "block" else 0)  # `block`: a thief takes the chain
 
 
 @pytest.mark.parametrize("join", ["help", "own", "strict", "leapfrog", "continuation"])
@@ -81,9 +83,7 @@ def test_independent_grandchildren_take_their_number_over_that_of_workers(join: 
 
 
 def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
-    """Worker 1 takes the child at 1 ns and runs the four tasks of the child; worker 0 wakes 500 ns after the last of
-    them.
-    """
+    """Worker 1 takes the child at 1 ns and runs the child's four tasks; worker 0 wakes 500 ns after the last task."""
     seen = on_both(graph(task(GROUP, independent(4), END, BEHIND)), 2, free("block", wake_ns=500))
     assert last_end_ps(seen) == 4 * T + NS
     assert seen["makespan_ps"] == 4 * T + NS + 500 * NS + BEHIND
@@ -102,7 +102,7 @@ def test_without_a_group_nobody_waits_for_grandchildren() -> None:
 
 
 def test_a_group_waits_for_what_was_spawned_in_it_only() -> None:
-    """The thief takes the long task from before the group at 1 ns; the group's own task ends first."""
+    """The thief takes the long task, spawned before the group, at 1 ns; the task of the group ends before it."""
     work = graph(task(task(9 * T), 1 * NS, GROUP, task(task(T)), END, BEHIND, name="root"))
     seen = on_both(work, 2, free())
     assert [row for row in seen.stretches if row[1] == 0] == [(0, 0, 0, NS), (0, 0, T + NS, T + NS + BEHIND)]
@@ -125,9 +125,7 @@ def test_nested_groups_end_from_the_inside(join: str) -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
-    """A call's children belong to the group around the call; a group in a call or a child ends before the ops behind
-    it.
-    """
+    """A call's children belong to the group around the call; the ops after a group begin when the group has ended."""
     inner = call(task(T), GROUP, chain(2), END, BEHIND)
     child = task(GROUP, independent(2), END, task(T))
     work = graph(body(GROUP, inner, child, END, BEHIND), body(GROUP, chain(2), END), phases=(
@@ -194,7 +192,7 @@ def written(*, nested: bool) -> Graph:
 
 
 def test_groups_of_a_graph_in_python_and_what_they_leave_to_wait_for() -> None:
-    """At its end the task waits only for a child that was spawned before the group."""
+    """At its end the task waits only for the child that it spawned before the group."""
     ops = [Op(code) for code in written(nested=True).workload.op_code[:10]]
     assert ops == [
         Op.SPAWN,
@@ -273,7 +271,7 @@ BACKWARDS = graph(task(task(1, after=("b",)), task(8, name="b"), WAIT, 2))  # ag
 
 
 def test_spans_are_longest_paths() -> None:
-    """On random programs of every kind, those with groups once more without their dependences."""
+    """The programs are random; each program with groups is also tested without its dependences."""
     drawn = (workload_of(graph_document(Random(number))) for number in range(200))
     works = [BACKWARDS, *(work for work in drawn if work.rows and not work.ranges)]
     assert sum(work.groups for work in works) > 20

@@ -28,7 +28,7 @@ def reads(*places: int, size: int = 320, mode: Mode = Mode.READ) -> tuple[Access
 def helped(
     *units: Task, workers: int = 1, cores: int = 2, effects: Effects = ALONE, gbs: float = 10, **keys: Any
 ) -> Plan:
-    """Return a plan of units in a worklist without a lock; a look takes 1 ns; ``keys`` are keys of ``helpers``."""
+    """Return a plan of units in a worklist without a lock; a probe takes 1 ns. ``keys`` are keys of ``helpers``."""
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},
@@ -53,8 +53,8 @@ def outcome(plan: Plan) -> tuple[int, int, int]:
 
 
 def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
-    """A look of a nanosecond takes two units. While the worker runs the first unit, the helper fetches the ten lines of
-    the second unit in half of the time. So the second unit finds its lines in the cache, and the third unit, too.
+    """The worker takes two units from the worklist at 1 ns. While the worker runs the first unit, the helper fetches
+    the ten lines of the second unit, in half of the time. So the second and the third unit find their lines in cache.
     """
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
     assert outcome(helped(*units, lifespan=None)) == (1 + 2000 + 1 + 2000 + 1 + 2000, 0, 0)
@@ -81,7 +81,7 @@ def test_a_helper_passes_over_what_is_only_written() -> None:
 
 
 def test_a_helper_uses_bandwidth() -> None:
-    """The helper wants 640 bytes in the microsecond of the second unit, and the controller has half as many."""
+    """The helper demands 640 bytes within the 1 us of the second unit; the controller can deliver 320 bytes."""
     fluid = replace(ALONE, contention="fluid")
     units = [task(0), task(1000 * NS), task(Run(0, reads(1, 2)))]
     assert outcome(helped(*units, effects=fluid, gbs=0.64)) == (1 + 1 + 1000 + 1 + 100, 640, 640)
@@ -89,7 +89,7 @@ def test_a_helper_uses_bandwidth() -> None:
 
 
 def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
-    """A used line saves 90 ns, for any lifespan and any share of computing."""
+    """Each prefetched line that the worker uses saves it 90 ns, for any lifespan and any share of computing."""
     units = [task(Run(300 * NS * (n % 3), reads(*range(3 * n, 3 * n + n % 4)))) for n in range(12)]
     plain, *_ = outcome(helped(*units, lifespan=None))
     for lifespan in (0, 320, 640, 10**6):
@@ -152,7 +152,7 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
 
 @pytest.mark.parametrize("adds", [False, True])
 def test_fresh_memory_is_with_who_touches_it_first_where_tasks_add_tasks(adds: bool) -> None:
-    """Worker 0 writes a page of a fresh region that is dealt to two nodes in turn, and adds a unit or does not."""
+    """The policy deals pages to nodes in turn; if tasks add tasks, worker 0's page is on the node of worker 0."""
     write = Run(NS, (Access(0, 4096, 64, mode=Mode.WRITE),))
     work = graph(task(write, *([task(NS)] if adds else [])), regions=(Region("fresh", 8192, False),))
     placement = {"policy": "interleave", "adding": "first-touch"}

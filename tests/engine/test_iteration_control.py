@@ -21,7 +21,7 @@ from numasim.workload.graph import Loop, Mode, Region, Workload
 from numasim.workload.phases import Phase, steps
 
 TWO_NODES = toy(sockets=2, cores=1)
-TUNED = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]]})  # whose controller the tests replace
+TUNED = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]]})  # the tests replace its controller
 READY = Region("ready", 1 << 20, initialised=True)  # on node 0
 
 
@@ -49,7 +49,7 @@ def measured(plan: Plan) -> list[Measures]:
 
         simulate(controlled(plan, choose), 1, engine, check=True)
     iterations = sum(step.ends_iteration for step in steps(plan.workload.phases, plan.workload.loops))
-    first, *others = (each[: iterations - 1] for each in told.values())  # the serial time asks again
+    first, *others = (each[: iterations - 1] for each in told.values())  # the serial time calls it again
     for one, other in ((one, other) for each in others for one, other in zip(first, each, strict=True)):
         assert all(np.array_equal(getattr(one, field), getattr(other, field)) for field in Measures._fields)
     return first
@@ -59,7 +59,7 @@ def measured(plan: Plan) -> list[Measures]:
 
 
 def test_times_misses_and_bytes_of_each_task() -> None:
-    """One worker waits 100 ns for each of 4 + 1 lines, up to ten at a time; the written line moves twice."""
+    """One worker reads 4 lines and 1 line from memory at 100 ns, up to ten at a time; the written line moves twice."""
     first, second = measured(plan_of(tree(3), 1, TUNED, machine=TWO_NODES))
     assert [each.iteration for each in (first, second)] == [0, 1]
     for each in (first, second):

@@ -32,7 +32,7 @@ def test_help_goes_on_where_the_join_is_at_the_next_probe() -> None:
     # worker 0 probes at 1100, ..., 2100, 2200 ns; the last of these finds the join over
     seen = joined("help")
     assert seen.stretches_ns == ((0, 0, 2200, 2250), (0, 2, 0, 1000), (1, 1, 100, 2130))
-    # worker 0: 1100 to 2200; worker 1: 100 (success), 2230; and 2200 found worker 1's queue empty all the same
+    # worker 0 probes 12 times, from 1100 to 2200 ns, always in vain; worker 1 at 100 ns (a success) and 2230 ns
     assert (seen["steal_attempts"], seen["steal_success"]) == (12 + 2, 1)
 
 
@@ -93,9 +93,10 @@ TWO_THIEVES = graph(task(task(2030 * NS), task(100 * NS, *[task(1000 * NS)] * 3,
 def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_else() -> None:
     """At 100 ns worker 1 steals A (task 1) and worker 2 steals B (2), whose children (3, 4, 5) are queued at 200 ns.
 
-    At 300 ns worker 0 waits and probes worker 2, which has begun a child last: task 3, 400 to 1400 ns. B ends at 1200
-    ns, so that the thief is worker 1 then, whose queue is empty: probes at 1500, ..., 2100, 2200 ns, the last behind
-    the end of A at 2130 ns. Task 4 stays where it is until worker 2 has run 5, at 2200 ns; helping, worker 0 takes it.
+    At 300 ns worker 0 waits and probes worker 2, which began its child of the root last. Worker 0 runs task 3 from 400
+    to 1400 ns. B ends at 1200 ns; the remaining thief is worker 1, with an empty queue: worker 0 probes it at 1500,
+    ..., 2100, 2200 ns, when A has ended (2130 ns). Worker 2 runs task 5 until 2200 ns, and only then task 4. With
+    `help` worker 0 takes task 4 earlier.
     """
     levels = {"from": "thief"}, {"from": "others", "pick": "in-order", "tries": "all"}
     seen = run(TWO_THIEVES, 3, stealing(*levels, join="leapfrog"), runtime())
@@ -110,7 +111,7 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
         (2, 5, 1200, 2200),
     )
     helping = run(TWO_THIEVES, 3, stealing(levels[1], join="help"), runtime())
-    assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # after worker 1, in vain, at 1600 ns
+    assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # the probe of worker 1 at 1600 ns has failed
 
 
 def test_a_call_that_has_ended_is_no_child_to_leap_after() -> None:
@@ -135,10 +136,10 @@ def adaptive(**rule: object) -> StrategySpec:
 @pytest.mark.parametrize(
     ("rule", "begins_ns"),
     [
-        # putting takes 1 ns, and a child that was put into the queue is taken for 10 ns
+        # to put a child or continuation into the queue takes 1 ns, to take a child from the queue 10 ns
         ({"first": "work-first", "stack": 9}, [0, 11, 22, 33, 44]),
         ({"first": "work-first", "stack": 2}, [0, 11, 22, 43, 54]),  # task 2 is two calls deep, task 3 at the bottom
-        ({"first": "help-first", "every": 2}, [0, 21, 32, 43, 54]),  # of two spawns nothing was stolen
+        ({"first": "help-first", "every": 2}, [0, 21, 32, 43, 54]),  # no thief has stolen in the last two spawns
     ],
 )
 def test_a_chain_of_tasks_is_as_deep_as_the_stack_may_be(rule: dict[str, object], begins_ns: list[int]) -> None:
@@ -172,7 +173,7 @@ def test_whoever_takes_an_entry_first_has_the_task() -> None:
 
     Worker 1 takes task 1 from its inbox at 100 ns. Worker 0 takes task 3 from its deque at 150 ns, 2 at 1150 ns.
     Worker 1 probes its inbox at 1200 ns and drops the copy of 3; at 1300 ns it drops the entry of task 1 in worker 0's
-    deque, a false steal; four more find that empty, 200 ns after each other, until worker 0 goes on at 2150 ns.
+    deque, a false steal. Four more probes, 200 ns apart, find queues empty, until worker 0 goes on at 2150 ns.
     """
     mailboxes = stealing(
         {"from": "own", "queue": "inbox"},
@@ -283,7 +284,7 @@ def test_a_diamond_on_two_workers() -> None:
         task(300 * NS, name="c", after=("a",)),
         task(100 * NS, name="d", after=("b", "c")),
     )
-    # at 100 ns worker 0 ends a, puts b and c and starts c; worker 1 looks at the same instant and finds b
+    # at 100 ns worker 0 ends task a, puts b and c into its queue and starts c; a probe of worker 1 at 100 ns finds b
     seen = run(graph(task(*parts, WAIT)))
     assert seen.stretches_ns == ((0, 1, 0, 100), (0, 3, 100, 400), (0, 4, 400, 500), (1, 2, 100, 300))
     assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (500 * NS, 500 * NS, 700 * NS)
@@ -298,7 +299,7 @@ TWO_LEVELS = graph(task(task(task(10 * NS), task(10 * NS), WAIT), task(task(10 *
 @pytest.mark.parametrize(
     ("join", "strategy", "workers"),
     [
-        ("block", "topology-aware", 2),  # the other worker is on another node, whose queue never reaches S
+        ("block", "topology-aware", 2),  # worker 1 is on another node; worker 0's queue never reaches the threshold S
         ("block", "static-block", 2),  # nobody steals what the sleeper holds
         ("own", "breadth-first", 1),  # a waiting worker has no queue of its own
         ("strict", "breadth-first", 1),  # the front of the global queue is a task of another subtree
@@ -322,7 +323,7 @@ def test_a_nested_join_above_its_own_child_waits_for_itself() -> None:
 
 
 @pytest.mark.parametrize("skip", [True, False])
-@pytest.mark.parametrize("first_ns", [0, 500])  # waits that double last for weeks, but time fits 63 bits
+@pytest.mark.parametrize("first_ns", [0, 500])  # waits that double reach weeks, which still fit 63 bits
 def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(skip: bool, first_ns: int) -> None:
     # worker 0 waits in the root and its join leaves the one queue alone; worker 1 has no part in the phase
     work = graph(task(task(10 * NS), WAIT), phases=(phase(0, serial=True),))

@@ -18,7 +18,7 @@ from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Workload
 
 LAP = 65_536
-PROBE, FAR, WAIT_PS = 100 * NS, 300 * NS, 20 * NS  # a probe on the own node and elsewhere; behind each round
+PROBE, FAR, WAIT_PS = 100 * NS, 300 * NS, 20 * NS  # a probe of the own node, of another node; the wait after each round
 HOUR = 3600 * 10**12
 SEED = 3
 DRAWN = {
@@ -45,7 +45,7 @@ def plan_with(strategy: StrategySpec | str, work: Workload, workers: int, nodes:
 
 
 def test_picks_repeat_from_lap_to_lap(engine: str) -> None:
-    """The probes of one of four workers, on two nodes, follow from the numbers of the worker's stream."""
+    """The test computes the probes of one of four workers, on two nodes, from the random numbers of this worker."""
     rounds = 2 * LAP + LAP // 2
     numbers = stream_array(base(SEED, DrawClass.VICTIM, 0), LAP + 1)
     picked = 1 + below_array(numbers, 3).astype(np.int64)  # of workers 1, 2 and 3
@@ -72,7 +72,9 @@ def test_an_hour_of_rounds_is_counted(engine: str, strategy: str) -> None:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_long_search_passes_over_what_events_go_through(engine: str, name: str) -> None:
-    """Thieves find a task after more than one lap, after more than two laps, and after a few rounds."""
+    """Thieves find tasks after more than one lap, after more than two laps, and after a few rounds; the results equal
+    those of runs that make an event of every probe.
+    """
     round_ps = (2 if name in LONG_ROUNDS else 1) * (PROBE + FAR) // 2 + WAIT_PS
     late = [task(Run(NS)), task(Run(NS)), Run(LAP * round_ps * 5 // 2), task(Run(40 * PROBE)), Run(9 * PROBE), WAIT]
     work = graph(body(Run(LAP * round_ps * 6 // 5), *late))

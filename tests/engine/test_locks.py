@@ -92,7 +92,7 @@ def test_the_first_access_reads_the_memory_of_the_home() -> None:
 def test_words_that_are_read_from_memory_every_time() -> None:
     work = contention(2, 5)
     seen = locked(work, 2, toy(sockets=2, cores=1), kind="mcs", words="memory")
-    assert handoffs_ps(seen) == [200 * NS, 100 * NS] * 4 + [200 * NS]  # to worker 1 on the other node, and back
+    assert handoffs_ps(seen) == [200 * NS, 100 * NS] * 4 + [200 * NS]  # to worker 1 (other node), back
 
 
 def test_a_hit_in_the_own_core_is_no_handoff() -> None:
@@ -113,7 +113,7 @@ def test_atomics_are_served_one_at_a_time_in_order_of_arrival() -> None:
 
 
 def queue_up(arrivals_ns: list[int], machine: Machine, **keys: Any) -> list[int]:
-    """Return the workers in the order of their grants; the others arrive at ``arrivals_ns`` while worker 0 holds the
+    """Return the workers in the order of their grants; workers 1 to n arrive at ``arrivals_ns`` while worker 0 has the
     lock.
     """
     others = [body(arrival * NS, LOCK, 10 * NS, UNLOCK) for arrival in arrivals_ns]
@@ -141,7 +141,7 @@ def test_a_cohort_stays_on_its_node_for_a_batch() -> None:
 
 # ---- how long it takes ---------------------------------------------------------------------------------------------
 
-STORM = {  # three wait on the socket of the releaser, 20 ns away; the costs are in nanoseconds
+STORM = {  # handoffs with three waiters on the socket of the releaser, 20 ns away; the costs are in nanoseconds
     "tas": 20 + 40 // 2 + 2 * (20 * 20 // 40),
     "ttas": 20,
     "ticket": 20 + (20 + 20) // 2,
@@ -169,7 +169,7 @@ def test_a_lock_moves_from_the_releasing_core_to_the_next_holder(kind: str) -> N
 
 
 def test_the_waiter_to_which_the_line_is_fastest_wins_a_race() -> None:
-    """From core 0 the line is first with worker 2; the way back to core 0 would be shorter from worker 1."""
+    """The line goes from core 0 to worker 2 faster than to worker 1, but from worker 1 to core 0 faster than from 2."""
     machine = lopsided([[5, 40, 30], [20, 5, 50], [60, 50, 5]])
     seen = locked(contention(3, 1), 3, machine, kind="ttas")
     assert [worker for _, worker in grants(seen)] == [0, 2, 1]
@@ -198,7 +198,7 @@ def test_who_finds_a_clh_lock_free_fetches_its_tail_and_then_the_last_place(kind
     """Memory is 100 ns away. A line takes 5 ns from the own core, 20 from a core of the socket, 40 from the other
     socket.
     """
-    starts = [0, 1000, 2000, 3000, 4000]  # of worker 0, twice, then of workers 1, 2 (on the other node) and 3
+    starts = [0, 1000, 2000, 3000, 4000]  # when worker 0 locks, locks again, and workers 1, 2 (on the other node), 3
     first = body(LOCK, 10 * NS, UNLOCK, 1000 * NS, LOCK, 10 * NS, UNLOCK)
     work = bodies(first, *[body(start * NS, LOCK, 10 * NS, UNLOCK) for start in starts[2:]])
     seen = locked(work, 4, toy(sockets=2, cores=2), kind=kind)
@@ -231,7 +231,9 @@ def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:
 
 @pytest.mark.parametrize(("owner", "home_node"), [(0, 0), (2, 1)])
 def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node: int) -> None:
-    """Workers 1 and 2, on nodes 0 and 1, park while worker 0 has the lock; the waking worker does not matter."""
+    """Workers 1 and 2, on nodes 0 and 1, park while worker 0 has the lock. The wake-up takes the time from the lock's
+    home node to the parked worker, whichever worker releases the lock.
+    """
     words = (SyncObject("door", Role.LOCK, owner=owner),)
     waiters = [body(start * NS, LOCK, UNLOCK) for start in (300, 400)]
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *waiters, words=words)
@@ -304,7 +306,7 @@ def test_thieves_of_one_domain_search_one_after_the_other() -> None:
         [0, 2, 220 * NS, 320 * NS],
         [0, 3, 340 * NS, 440 * NS],
     ]
-    assert seen.of_worker("idle_steal_ps")[1:] == [200 * NS] * 3  # two probes each; the wait for the lock is overhead
+    assert seen.of_worker("idle_steal_ps")[1:] == [200 * NS] * 3  # each probes twice; waits for locks are overhead
     assert seen.of_worker("overhead_ps")[1:] == [(100 + 20) * NS, (220 + 20) * NS, (340 + 20) * NS]
 
 
@@ -381,7 +383,7 @@ def test_a_producer_passes_the_locks_of_queues_too() -> None:
 
 
 def test_which_lock_a_level_takes() -> None:
-    """`lock: node` is the lock of the node of the queue that is probed: of the own domain, then of domain i."""
+    """`lock: node` is the lock of the probed queue's node: first the own node's, then that of each remote node."""
     plan = plan_of(LEAVES, 4, "affinity-locks", machine=toy(sockets=2, cores=2))
     node = plan.workers.node[plan.steal.queues["owner"]].tolist()
     for level in plan.words.level_lock.tolist():
@@ -392,7 +394,7 @@ def test_which_lock_a_level_takes() -> None:
 
 
 def test_one_lock_for_all_remote_searches() -> None:
-    """`lock: machine` on the remote level is the other reading of the global lock G (model 4.6)."""
+    """The global lock G may also mean one lock for all searches on other nodes: `lock: machine` there (model 4.6)."""
     strategy = stealing({"from": "own-node", "lock": "node"}, {"from": "other-nodes", "by": "node", "lock": "machine"})
     plan = plan_of(LEAVES, 4, strategy, machine=toy(sockets=2, cores=2))
     names = [{plan.words.names[lock] for lock in level} for level in plan.words.level_lock.tolist()]
@@ -412,29 +414,31 @@ MEET = Use(Op.BARRIER)
 
 
 def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
-    """Return one body for each worker: the body comes to the first barrier at its time, to later barriers without
-    delay.
-    """
+    """Return a body for each worker: it comes to the first barrier at its time, to later barriers without delay."""
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
     words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
     return graph(*bodies, deal=Deal.CYCLIC, words=words)
 
 
 def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
-    """Run four workers, two a socket; a line takes 20 ns inside a socket, 40 ns across, 100 or 200 from memory."""
+    """Run four workers, two a socket; a line takes 20 ns within a socket, 40 ns between sockets, and from memory 100 ns
+    on the own node or 200 ns on the other.
+    """
     strategy = stealing(locks={"barrier": kind, **locks}, mapping="contiguous")
     return run(work, 4, strategy, runtime(poll_ns=50), toy(sockets=sockets, cores=4 // sockets))
 
 
-# Workers 0 and 1 are on one socket, 2 and 3 on the other; all arrive at 1000 ns, and words are on the master's node.
+# Workers 0 and 1 are on one socket, 2 and 3 on the other; all arrive at 1000 ns, and words are on the node of worker 0,
+# the master. Each entry has the time when the barrier opens and the times when workers 0 to 3 leave, in ns.
 FIRST = {
-    # 100 from memory to 0, 20 to 1, 40 to 2, 20 to 3, which opens at 1180; then 40 to 0, 40 to 1, 20 to 2
+    # the line goes from memory to 0 (100 ns), to 1 (20), 2 (40), 3 (20), which opens at 1180; to 0 (40), 1 (40), 2 (20)
     "central": (1180, [1220, 1260, 1280, 1180]),
     # flags are written at 1100, 1200, 1200; the master reads at 1120, 1240, 1280, and opens a word from memory
     "flag": (1380, [1380, 1400, 1440, 1480]),
-    # 3 writes at 1200, 1 reads at 1240 and writes at 1340; 2 writes at 1200; 0 reads at 1240, and the other at 1360
+    # workers 3 and 2 write at 1200; 1 reads 3's flag at 1240, writes at 1340; 0 reads 2's flag at 1240, 1's at 1360
     "tree": (1360, [1360, 1380, 1420, 1420]),
-    # node lines: 100 and 20 more, 200 and 20 more; 1 is on the word from 1120 to 1220, 3 from 1260 on
+    # the line of node 0 takes 100 and 20 ns, that of node 1 200 and 20; worker 1 is at the barrier's word from 1120 to
+    # 1220 ns, worker 3 from 1260 ns on
     "per-domain": (1260, [1320, 1300, 1280, 1260]),
 }
 
@@ -486,7 +490,7 @@ def test_a_sleeper_is_as_far_away_as_its_condition(owner: int, home: str, home_n
     """Thesis section 6.3.1: the home of the condition decides, not the signaller; the signaller pays for the line."""
     seen = waiting(300, 100, 200, owner=owner, home=home)
     woken = {worker: t / NS for t, worker, _, _ in seen.of_rank(Rank.WAKE)}
-    signalled = {2: 1000 + 80 + 40, 3: 1000 + 2 * 120, 1: 1000 + 2 * 120 + 80 + 20}  # in the order of their arrivals
+    signalled = {2: 1000 + 80 + 40, 3: 1000 + 2 * 120, 1: 1000 + 2 * 120 + 80 + 20}  # woken worker: ns
     assert woken == {w: t + (2500 if w // 2 == home_node else 4000) for w, t in signalled.items()}
     arrivals = ((1, 300), (2, 100), (3, 200))
     assert seen.of_worker("parked_ps")[1:] == [int((woken[worker] - arrival) * NS) for worker, arrival in arrivals]
@@ -509,7 +513,7 @@ def test_one_signal_lets_one_pass() -> None:
 @pytest.mark.parametrize("parties", [1, 2])
 @pytest.mark.parametrize("kind", BARRIERS)
 def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, parties: int) -> None:
-    """More workers use the barrier than it has parties: the next workers meet without the first."""
+    """More workers use the barrier than it has parties: later workers meet while the first ones are still leaving."""
     bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
     words = (SyncObject("gate", Role.BARRIER, parties=parties),)
     work = graph(*bodies, deal=Deal.CYCLIC, words=words)

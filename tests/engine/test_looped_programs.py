@@ -202,7 +202,7 @@ def test_an_empty_program_takes_no_time() -> None:
     assert (seen["makespan_ps"], seen["tasks"], seen["steal_attempts"]) == (0, 1, 0)
 
 
-# while all queues are empty, none is probed
+# a thief probes only queues with a task: while all queues are empty, no queue is probed
 SEEKS_LENGTH = stealing({"from": "others", "pick": "random", "if": {"length": 1}})
 
 

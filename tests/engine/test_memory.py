@@ -94,7 +94,7 @@ def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> No
     work = graph(task(task(touch[0]), task(touch[1]), WAIT, Run(0, (Access(0, 0, 2 * GRANULE),))), regions=(FRESH,))
     how = runtime(join="help", costs={"probe_remote_ns": 100, "fault_ns": 10})
     seen = run(work, machine=TWO_NODES, how=how)
-    # 64 KiB written are 2048 lines of 10 ns each; the faults of 16 pages take 160 ns before
+    # writing 64 KiB moves 2048 lines of 10 ns each; before that, the faults of 16 pages take 160 ns
     written = 20_480 * NS
     assert seen.stretches[1:] == ((0, 2, 160 * NS, 160 * NS + written), (1, 1, 260 * NS, 260 * NS + written))
     assert seen["page_faults"] == 32

@@ -1,4 +1,6 @@
-"""The objects of a task, against a walk over the task's program; homes from the page map (thesis 5.3 to 5.5)."""
+"""The objects of a task (the data that it accesses), against a walk over its program; the homes (nodes) of objects come
+from the page map (thesis 5.3 to 5.5).
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy
 
 
 def walked(work: Any, row: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return (mode, an access) of each piece of memory that a row and the calls of the row access."""
+    """Return (mode, an access) of each piece of memory that the task of a row and the calls in this task access."""
     seen: dict[tuple[int, ...], tuple[int, int]] = {}
     for op in range(work.op_ptr[row], work.op_ptr[row + 1]):
         code, operand = work.op_code[op], int(work.op_arg[op])
@@ -131,7 +133,7 @@ def test_the_objects_of_items_are_their_templates_moved(seed: int, policy: str) 
 
 
 def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
-    """Return (home, bytes) of a template's access for one item, page by page."""
+    """Return (node, bytes) of the access that template ``j`` makes for one item, worked out page by page."""
     one, divisor, page_bytes = family.accesses, int(family.divisor[j]), given_plan.machine.page_bytes
     offset = int(one.offset[j] + item // divisor * family.step_div[j] + item % divisor * family.step_mod[j])
     total = [0, 0, 0]
@@ -184,12 +186,12 @@ def test_a_task_goes_to_the_node_that_most_of_its_data_is_on() -> None:
 
 @pytest.mark.parametrize(("access", "line_ps"), [(FIRST, 0), (SECOND, LINE)])
 def test_a_push_costs_the_look_at_the_data_and_the_line_of_another_queue(access: Access, line_ps: int) -> None:
-    """Both costs are owed after the push: the first task is there after 60 ns, the next 150 + line + 60 ns later."""
+    """Both costs are paid after a push: the first task is queued at 60 ns, each next task 150 + line + 60 ns later."""
     how = runtime(costs={"push_ns": 60, "locate_ns": 150, "line": "latency"})
     run = seen(graph(task(*[on(access, ns=5000)] * 4), regions=HALVES), how)
     step = (60 + 150) * NS + line_ps
     assert [t for t, *_ in run.of_rank(Rank.PUT)] == [60 * NS + k * step for k in range(4)]
-    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]  # paid for all tasks but the last
+    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]  # the join counter; last task free
     assert run.of_worker("overhead_ps") == [4 * step + joins[0], joins[1]]
 
 
@@ -219,7 +221,7 @@ def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
     fresh = Access(1, 0, 32, mode=Mode.WRITE)
     root = task(on(fresh, SECOND), WAIT, on(fresh), WAIT, 100)
     work = graph(root, regions=regions)
-    initialised = {"placement": "parallel-first-touch"}  # first page by worker 0, second by worker 1; fresh in the run
+    initialised = {"placement": "parallel-first-touch"}  # worker 0 places the first page, worker 1 the second
     executed = workers_of(seen(work, runtime(), **initialised))
     assert (executed[1], executed[2]) == (1, 1)
 
@@ -233,7 +235,7 @@ def test_a_task_whose_data_is_nowhere_goes_to_the_node_with_the_fewest_tasks() -
 
 def test_a_full_own_queue_does_not_keep_tasks_from_their_data() -> None:
     """OMPi executes a spawned task at once while the own queue overflows. A task with data on the other node goes to
-    that node (2), unless no queue has room (3), and again when a queue has room (4).
+    that node (task 2), unless no queue there has room (task 3), and again when a queue has room (task 4).
     """
     how = runtime(capacity=1, on_full="inline", join="help", costs={"push_ns": 60})
     root = task(on(FIRST, ns=9000), on(SECOND, ns=9000), on(SECOND, ns=100), on(SECOND, ns=100), WAIT, 100)

@@ -37,7 +37,7 @@ REGIONS = (Region("data", 37 * PAGE + 5, True), Region("fresh", 40 * PAGE, False
 class PageOracle:
     """The placement policies page by page, from the words of the model (2.2, 2.11), for programs of known times.
 
-    Single pages have homes, or granules if the policies go by touch alone.
+    Each page has a home node of its own, or each granule of pages if the policies place pages only when touched.
 
     ``workers`` are the nodes of workers, ``room`` [nodes] is in pages. Scans are simulated one by one.
     """
@@ -65,7 +65,7 @@ class PageOracle:
         return name == "first-touch-master" or (name not in BY_TOUCH and not self.spec.get("changes"))
 
     def _planned(self, region: int, page: int) -> int:
-        """Return the home by formula, also for initialised regions."""
+        """Return the home node of a page by the formula of its policy, also for initialised regions."""
         policy, pages, workers = self.policy, self.pages[region], self.workers
         home_set = policy.get("nodes") or list(range(NODES))
         drawn = draws.draw(draws.base(self.seed, 4, region), page)
@@ -278,7 +278,7 @@ def programs(draw: st.DrawFn) -> Program:
     wholly_by_touch = {each["policy"] for each in (placement, *changes)} <= {*get_args(TouchPolicyName)}
     placement["granule"] = draw(st.sampled_from([1, 3, 16])) if wholly_by_touch else 1
     placement["overflow"] = draw(st.sampled_from(["none", "next"]))
-    effects = draw(st.sampled_from([NO_EFFECTS, Effects(contention="fluid")]))  # one worker alone asks for little
+    effects = draw(st.sampled_from([NO_EFFECTS, Effects(contention="fluid")]))  # one worker saturates nothing
     seed = draw(st.integers(0, 2**64 - 1))
     return Program(placement, draw(st.sampled_from([SMALL, LARGE])), tuple(touches), effects, seed)
 
@@ -288,7 +288,7 @@ def programs(draw: st.DrawFn) -> Program:
 def test_runs_equal_pages_placed_one_by_one(program: Program) -> None:
     oracle, seen = program.oracle(), observe(program.plan, program.seed)
     node_of = program.plan.workers.node.tolist()
-    begins_ps = [0, *(end_ps for end_ps, *_ in seen.of_rank(Rank.RELEASE))]  # of phases, and the end of the last phase
+    begins_ps = [0, *(end_ps for end_ps, *_ in seen.of_rank(Rank.RELEASE))]  # the begin of each phase, and the end
     for at, (worker, access, compute_ns) in enumerate(program.touches):
         factor = access.passes * (1 + (access.mode != Mode.READ))
         oracle.start_phase(at, begins_ps[at])

@@ -43,13 +43,13 @@ from numasim.workload.one_worker import serial_ps
 from numasim.workload.span import span_ps
 
 MACHINE = toy(sockets=2, cores=1)  # a worker on each node: 100 ns to its own memory, 200 ns to the other's
-COUPLED = Effects(contention="fluid")  # of controllers that have far more than these items ask for
+COUPLED = Effects(contention="fluid")  # the controllers have far more bandwidth than these items demand
 GIB = 2**30
 NODE_1 = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
 
 
 def three_items(deal: Deal = Deal.CYCLIC) -> Workload:
-    """Return items 0 and 2 of worker 0, with ten lines and three on both nodes, and item 1 of worker 1, with ten."""
+    """Return items of worker 0 (ten lines; three lines on each node) and, between them, of worker 1 (ten lines)."""
     return ragged(3, NS, on(0, each(640, 0, 64)), on(1, each(0, 640, 128)), deal=deal)
 
 
@@ -60,7 +60,7 @@ def two_workers(work: Workload, effects: Effects = NO_EFFECTS) -> Plan:
 @pytest.mark.parametrize("effects", [NO_EFFECTS, COUPLED])
 def test_three_items_with_bytes_on_two_nodes(effects: Effects) -> None:
     seen = observe(two_workers(three_items(), effects))
-    lasts_ps = {0: 1000 * NS, 1: 1000 * NS, 2: (100 + 2 * 200) * NS}  # chased: a line after the other
+    lasts_ps = {0: 1000 * NS, 1: 1000 * NS, 2: (100 + 2 * 200) * NS}  # item 2 chases pointers: one line after the other
     assert seen["makespan_ps"] == lasts_ps[0] + lasts_ps[2]
     assert seen.result.node_bytes.tolist() == [[640 + 64, 128], [0, 640]]
     assert seen["work_local_ps"] == (1000 + 1000 + 300) * NS
@@ -236,7 +236,7 @@ def test_worker_0_pays_for_the_pairs_before_all_begin(model: dict[str, str], nam
 
 
 def test_rows_of_a_node_stay_there_without_thieves_from_elsewhere() -> None:
-    """Six workers on two nodes own ten rows each; in turn, half of the rows are on the other node."""
+    """Six workers own ten rows each. All rows are on the node of their worker if dealt by locality, half if in turn."""
     local = run("phoenix-locality-numa-only").counters
     dealt_in_turn = run("phoenix-interleave-none").counters
     assert (local["bytes_local"], local["bytes_remote"]) == (600 * 4096, 0)
@@ -279,7 +279,7 @@ def who_had(seen: Seen) -> list[int]:
 
 BY_HAND: list[tuple[dict[str, Any], list[int]]] = [
     ({"deal": "interleave"}, [0, 1, 2, 3]),
-    ({"deal": "locality"}, [2, 2, 0, 0]),  # the third costs all the same
+    ({"deal": "locality"}, [2, 2, 0, 0]),  # the third item costs all workers the same
     # 720 bytes a worker, 792 with a tenth more: the last item fits nowhere and goes to the cheapest worker
     ({"deal": "balanced"}, [2, 3, 1, 0]),
     ({"deal": "balanced", "overload": 0.8}, [2, 2, 1, 0]),  # 1296: node 1's first worker has room for both

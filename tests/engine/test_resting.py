@@ -1,4 +1,4 @@
-"""Workers that rest: phases, sleep and waking followed by hand, and no lost wake-up on random plans (model 4.15)."""
+"""Idle workers that rest: waits, sleep and waking by hand; random plans lose no wake-up (model 4.15)."""
 
 from __future__ import annotations
 
@@ -59,11 +59,12 @@ def wakeups(seen: Seen) -> list[int]:
     return seen.of_worker("wakeups")
 
 
-# ---- C1, C2: phases, and a core that is given back ------------------------------------------------------------------
+# ---- phases, and a core that is given back ------------------------------------------------------------------
 
 
 def test_a_worker_sleeps_after_the_sum_of_its_phases() -> None:
-    # One probe of 100 ns a round: 3 rounds with 50 ns, rounds for 1000 ns with 200 ns, the look again of 100 ns.
+    # Each round is one probe of 100 ns. A wait of 50 ns follows each of 3 rounds; then for 1000 ns a wait of 200 ns
+    # follows each round; the last look before the sleep takes 100 ns.
     phases = [{"rounds": 3, "pause_ns": 50}, {"for_ns": 1000, "yield_ns": 200}]
     seen = run(graph(task(100_000 * NS)), how=resting(phases=phases))
     # The second phase begins with the fourth fruitless round; its rounds end 300 ns apart, at 0, ..., 900 and 1200 ns.
@@ -75,22 +76,22 @@ def test_a_worker_sleeps_after_the_sum_of_its_phases() -> None:
 
 @pytest.mark.parametrize("spins", [True, False])
 def test_a_lone_task_has_the_machine_for_itself(spins: bool) -> None:
-    # 32 cores with two threads each; others that spin halve the speed of the shared core and lower the clock.
+    # 32 cores have two threads each. A worker that spins slows its sibling thread to half and lowers the clock.
     how = runtime(poll_ns=1000) if spins else resting(phases=[{"rounds": 2, "yield_ns": 500}])
     effects = Effects(smt="compute", clock="turbo")
     machine = shipped_machine("xeon-6130-2s")
     seen = observe(plan_of(graph(task(10_000_000 * NS)), 64, "randomized", how, machine, effects=effects))
-    beside = 2 * (100 + 500) + 100  # rounds and waits; the last round before the look again
+    beside = 2 * (100 + 500) + 100  # two rounds with their waits, and the first probe of the last look
     if spins:
         assert seen["makespan_ps"] > 12_000_000 * NS
     else:
-        # while the others search, for less than 40 us with the look at 63 queues, the task is slower
+        # the task is slower only while the 63 other workers search, which includes a last look at 63 queues
         assert 10_000_000 * NS < seen["makespan_ps"] < (10_000_000 + beside + 63 * 400) * NS
 
 
 @pytest.mark.parametrize("recheck", ["each", "last", "events"])
 def test_a_worker_beyond_the_cap_keeps_no_task_to_itself(recheck: str) -> None:
-    """One worker searches at most. `threshold-early` leaves tasks in an own queue, which the owner takes at last."""
+    """One worker searches at most. `threshold-early` leaves tasks in a queue whose owner takes them in the end."""
     how = resting(phases=[{"rounds": 2, "yield_ns": 200}], searchers={"count": 1}, sleep={"recheck": recheck})
     seen = run(graph(task(*[task(1000 * NS)] * 9, WAIT, 10)), 4, "threshold-early", how, machine=toy(cores=4))
     assert seen["tasks"] == 10
@@ -105,18 +106,18 @@ def test_naps_give_the_core_back_and_last_their_time() -> None:
 
 
 def test_waits_grow_with_the_number_of_searchers() -> None:
-    # 15 searchers: 15 div 3 = 5 times the wait; a single one waits once.
+    # with 15 searchers each wait is 15 div 3 = 5 times as long as the wait of a single searcher
     for workers, factor in ((2, 1), (16, 5)):
         phases = [{"rounds": 1, "pause_ns": 1000, "crowded": "yes"}]
         how, machine = runtime(costs={"probe_ns": 100}, idle={"phases": phases}), toy(cores=16)
         seen = run(graph(task(900 * NS)), workers, FIRST, how, machine)
         waits = seen.of_worker("idle_backoff_ps")[1:]
-        assert waits == [(900 - 100) * NS] * (workers - 1)  # cut off by the end
+        assert waits == [(900 - 100) * NS] * (workers - 1)  # the end of the run cuts the wait short
         longer = run(graph(task(100_000 * NS)), workers, FIRST, how, machine)
         assert longer.of_worker("steal_attempts")[1] == -(-100_000 // (100 + factor * 1000))
 
 
-# ---- C4: a sleep that ends by itself --------------------------------------------------------------------------------
+# ---- a sleep that ends by itself --------------------------------------------------------------------------------
 
 
 def test_timed_sleeps_double_up_to_their_bound() -> None:
@@ -129,7 +130,8 @@ def test_timed_sleeps_double_up_to_their_bound() -> None:
 
 @pytest.mark.parametrize(("first_ns", "looks_ns"), [(1000, 100 + 1000), (10_000, 150 + UNPARK + WAKE)])
 def test_a_timed_sleep_ends_by_itself_or_by_a_wake_up(first_ns: int, looks_ns: int) -> None:
-    # The worker sleeps at 100 ns and is woken by the push at 150 ns. It looks when the first of both is there.
+    # The worker sleeps from 100 ns on. It looks when its sleep of `first_ns` ends or when the wake-up by the push at
+    # 150 ns takes effect, whichever is earlier.
     sleep = {"recheck": "none", "first_ns": first_ns}
     work = graph(task(150 * NS, task(10 * NS), 100_000 * NS))
     seen = run(work, how=resting(sleep=sleep, wake={"at": "empty-queue", "chain": 1, "chain_by": "finder"}))
@@ -137,7 +139,7 @@ def test_a_timed_sleep_ends_by_itself_or_by_a_wake_up(first_ns: int, looks_ns: i
     assert wakeups(seen) == [0, 1]
 
 
-# ---- C5: the cap of searchers ---------------------------------------------------------------------------------------
+# ---- the cap of searchers ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_only_some_workers_search(cap: dict[str, int], workers: int, searchers: 
     assert sum(attempts > 0 for attempts in seen.of_worker("steal_attempts")) == searchers
 
 
-# ---- D1: whom -------------------------------------------------------------------------------------------------------
+# ---- whom a push wakes ----------------------------------------------------------------------------------------------
 
 
 def test_the_newest_sleeper_is_woken_each_time() -> None:
@@ -163,7 +165,7 @@ def test_the_newest_sleeper_is_woken_each_time() -> None:
 
 @pytest.mark.parametrize("look_ns", [0, 30])
 def test_a_scan_for_the_lowest_sleeper_costs_a_look_for_each_place(look_ns: int) -> None:
-    # Worker 1 sleeps: the waker looks at places 0 and 1.
+    # Worker 1 sleeps: the waker looks at workers 0 and 1, and each look takes `look_ns`.
     how = resting(wake={"whom": "lowest", "at": "every-push", "chain": 0}, costs={"look_ns": look_ns})
     seen = run(graph(spawner(1, 50_000, 1000, 50_000)), 6, ALL, how, machine=toy(cores=6))
     assert wakeups(seen) == [0, 1, 0, 0, 0, 0]
@@ -174,13 +176,12 @@ def test_all_sleepers_are_woken_one_after_the_other() -> None:
     seen = run(graph(spawner(1, 50_000, 1000, 50_000)), 6, ALL, resting(wake={"whom": "all"}), machine=toy(cores=6))
     assert wakeups(seen) == [0, 1, 1, 1, 1, 1]
     assert seen["makespan_ps"] == (100_000 + 5 * UNPARK) * NS
-    # sleeper k looks at 50,000 + k unpark + wake; the last to wake comes four wakers later than the first
+    # The k-th sleeper to be woken looks at 50,000 ns + k * UNPARK + WAKE.
     asleep = seen.of_worker("asleep_ps")[1:]
     assert len(set(asleep)) > 1
 
 
-# ---- D2, D4: at which push
-# ----------------------------------------------------------------------------------------------
+# ---- at which push a sleeper is woken -------------------------------------------------------------------------------
 
 
 LAST = {"chain": 1, "chain_by": "last-searcher"}
@@ -205,7 +206,7 @@ def test_without_sleepers_a_push_costs_nothing() -> None:
     assert seen["makespan_ps"] == (40 + 100 + 4) * NS
 
 
-# ---- D3: chains -----------------------------------------------------------------------------------------------------
+# ---- chains -----------------------------------------------------------------------------------------------------
 
 
 def all_awake_ns(workers: int, **wake: Any) -> float:
@@ -219,7 +220,7 @@ def all_awake_ns(workers: int, **wake: Any) -> float:
 
 def test_each_sleeper_takes_an_unpark_or_a_whole_wake_up() -> None:
     assert all_awake_ns(8, whom="all") == pytest.approx(7 * UNPARK + WAKE, rel=0.02)
-    # counted beforehand: the pushes of the burst wake one worker, and each worker that finds a task wakes the next
+    # A woken worker counts as a searcher at once: the burst wakes one worker, each worker that finds a task the next.
     assert all_awake_ns(8, at="no-searcher", chain=1) == pytest.approx(7 * (UNPARK + WAKE), rel=0.02)
 
 
@@ -229,12 +230,12 @@ def test_a_chain_of_two_takes_a_logarithm_of_them() -> None:
     assert took <= 3 * (2 * UNPARK + WAKE) * 1.02
 
 
-# ---- D5: called back ------------------------------------------------------------------------
+# ---- called back ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("cancel", "begins_ns"), [("yes", 200 + 100), ("no", 150 + UNPARK + WAKE + 100)])
 def test_a_worker_that_looks_again_is_called_back_at_once(cancel: str, begins_ns: int) -> None:
-    # The worker probes until 100 ns, announces its sleep and looks until 200 ns; the task comes at 150 ns.
+    # Worker 1 probes until 100 ns, announces its sleep and looks once more until 200 ns; the task comes at 150 ns.
     work = graph(task(150 * NS, task(10 * NS), 100_000 * NS))
     seen = run(work, how=resting(wake={"cancel": cancel}))
     (begin,) = (begin for _, worker, begin, _ in seen.stretches if worker == 1)
@@ -242,7 +243,7 @@ def test_a_worker_that_looks_again_is_called_back_at_once(cancel: str, begins_ns
     assert wakeups(seen) == [0, 1]
 
 
-# ---- D8, D10: joins and phases --------------------------------------------------------------------------------------
+# ---- joins and phases --------------------------------------------------------------------------------------
 
 
 def test_who_sleeps_in_a_join_is_woken_by_the_last_child() -> None:
@@ -265,7 +266,7 @@ def test_workers_without_a_part_sleep_after_a_time() -> None:
         how = runtime(costs={"unpark_ns": UNPARK, "wake_ns": WAKE}, idle={"between_ns": between, "phases": ONE_PHASE})
         seen = run(work, 2, ALL, how)
         assert (wakeups(seen), seen["makespan_ps"]) == ([0, woken], (70_000 + woken * UNPARK) * NS)
-        # from 10 us of the serial phase on, until the worker is awake
+        # the worker sleeps after 10 us of the serial phase, until it is awake again
         asleep_ns = 40_000 + UNPARK + WAKE if woken else 0
         assert seen.of_worker("asleep_ps") == [0, asleep_ns * NS]
         assert seen.of_worker("idle_barrier_ps") == [0, (10_000 if woken else 50_000) * NS]
@@ -286,7 +287,7 @@ def test_workers_that_sleep_sleep_through_serial_phases() -> None:
 ONE_PHASE = [{"rounds": 1, "pause_ns": 100}]
 
 
-# ---- D9: wake-ups that may be missed, and those that may not --------------------------------------------------------
+# ---- wake-ups that may be missed, and those that may not --------------------------------------------------------
 
 
 def test_a_missed_wake_up_leaves_the_task_to_its_owner() -> None:
@@ -298,7 +299,7 @@ def test_a_missed_wake_up_leaves_the_task_to_its_owner() -> None:
     work = graph(task(150 * NS, task(1000 * NS), 50_000 * NS))
     missed = run(work, 3, two_looks, resting(sleep=sleep, wake=wake))
     safe = run(work, 3, two_looks, resting())
-    assert missed["makespan_ps"] == (150 + 50_000 + 1000) * NS  # the owner executes the task at last
+    assert missed["makespan_ps"] == (150 + 50_000 + 1000) * NS  # worker 0, the owner, executes the task at the end
     assert safe["makespan_ps"] < 51_000 * NS
     assert missed["steal_success"] == 0
 
@@ -338,7 +339,7 @@ def test_no_task_waits_while_all_who_could_take_it_sleep(seed: int) -> None:
 
 
 def assert_somebody_is_awake(seen: Seen) -> None:
-    """The run has come to its end without a deadlock, and all columns of its time split add up."""
+    """Assert that the parts of each worker's time add up to the makespan; a run that lost a wake-up has deadlocked."""
     parts = seen.result.workers.filter(regex="_ps$").sum(axis=1)
     assert set(parts) == {seen["makespan_ps"]}
 
@@ -350,9 +351,9 @@ OWN_POOL = {"from": "own", "queue": "pool"}
 
 
 def test_a_worker_that_may_not_take_a_task_keeps_nobody_asleep() -> None:
-    """Workers 0 and 2 share a pool, and 1 and 3 another one. Worker 0 begins at 100 ns, after a probe, and puts a task
-    into each pool at 10,100 ns. Worker 3, woken for the first task, may take from the other pool only if that holds two
-    tasks. So worker 2 is woken for the second task, one wake-up later.
+    """Workers 0 and 2 share a pool, and 1 and 3 another pool. Worker 0 begins at 100 ns, after a probe, and puts a task
+    into each pool at 10,100 ns. Worker 3, woken for the first task, may take from the pool of 0 and 2 only if it holds
+    two tasks. So worker 2 is woken for the second task, one wake-up later.
     """
     levels = (OWN_POOL, {"from": "other-nodes", "queue": "pool", "if": {"length": 2}})
     by_turns = stealing(*levels, **POOLS, dispatch=[{"to": "any", "pick": "round-robin", "queue": "pool"}])
@@ -366,13 +367,13 @@ def test_a_worker_that_may_not_take_a_task_keeps_nobody_asleep() -> None:
 
 
 def test_a_task_that_thieves_may_not_take_yet_wakes_nobody() -> None:
-    """Thieves take from two tasks on: the second push wakes worker 2, which looks at worker 0 at 17,000 ns."""
+    """Thieves take only from two or more tasks: the second push wakes worker 2, which probes worker 0 at 17,000 ns."""
     if_two = stealing({"from": "others", "pick": "in-order", "if": {"length": 2}})
     work = graph(task(10_000 * NS, task(NS), 1000 * NS, task(NS), 50_000 * NS))
     seen = run(work, 3, if_two, resting(wake={"at": "uncovered", "chain": 0}), toy(cores=3))
     assert wakeups(seen) == [0, 0, 1]
     assert seen.steals == (((11_000 + UNPARK + WAKE + 100) * NS, 2, 0, 1),)
-    assert seen["makespan_ps"] == (10_000 + 1000 + UNPARK + 50_000) * NS + NS  # worker 0 takes the other task at last
+    assert seen["makespan_ps"] == (10_000 + 1000 + UNPARK + 50_000) * NS + NS  # worker 0 takes the task that is left
 
 
 def test_the_end_of_a_subtree_wakes_who_waits_at_the_gate() -> None:
@@ -466,8 +467,8 @@ def conditional(chance: Random) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", range(120))
 def test_nor_if_most_levels_have_conditions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever a worker has fallen asleep, somebody is awake for each queue with tasks who can take them always. Joins
-    may bind workers if children are in the queues of those who wait for them.
+    """Whenever a worker has fallen asleep, for each queue with tasks some worker is awake that may always take them.
+    Joins may bind workers to their subtrees if the children are in the queues of the workers that wait for them.
     """
     chance = Random(seed)
     rules, document = promising(chance), conditional(chance)
@@ -501,7 +502,7 @@ CAPPED = {
 
 @pytest.mark.parametrize("strategy", catalog.names("strategies"))
 def test_a_cap_of_searchers_leaves_no_task_to_sleepers(strategy: str) -> None:
-    """All shipped strategies finish a program with subtrees and one without, whichever rules bound the searchers."""
+    """The strategy finishes a program with subtrees and one without, whichever rules bound the number of searchers."""
     for family, join in product(("ge", "uts"), ("continuation", "help")):
         how = resting().model_copy(update={"join": join})
         plan = plan_of(workload(family), 16, shipped_strategy(strategy), how, shipped_machine("xeon-6130-4s"))

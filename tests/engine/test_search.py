@@ -70,7 +70,7 @@ def test_a_round_goes_on_to_its_next_level_after_the_wait_that_follows_a_probe()
 
 
 def test_a_round_goes_through_its_levels_in_each_pass() -> None:
-    # Four passes of three victims; the fourth also looks at worker 0 again. Then the worker sleeps without a look.
+    # A round has four passes over three victims and one more probe of worker 0. Then the worker sleeps without a look.
     level = {"from": "others", "pick": "permutation", "tries": "all"}
     again = {"from": "others", "pick": "in-order", "from_pass": 4}
     idle = {"phases": [{"rounds": 1, "pause_ns": 0}], "sleep": {"recheck": "none", "misses": "yes"}}
@@ -82,9 +82,9 @@ def test_a_round_goes_through_its_levels_in_each_pass() -> None:
 @pytest.mark.parametrize(
     ("amount", "taken"),
     [
-        ("half", [32, 16, 8, 4, 2, 1, 1]),  # floor(log2 64) + 1 steals
+        ("half", [32, 16, 8, 4, 2, 1, 1]),  # floor(log2 64) + 1 = 7 steals empty the queue
         ({"share": 2, "most": 8}, [8] * 7 + [4, 2, 1, 1]),
-        ({"share": 4, "most": 3}, [3] * 18 + [3, 2, 2, 1, 1, 1]),  # 64 to 10, then a fourth, rounded up
+        ({"share": 4, "most": 3}, [3] * 18 + [3, 2, 2, 1, 1, 1]),  # a fourth, rounded up, of the queue; 3 at most
         ("one", [1] * 64),
     ],
 )
@@ -174,9 +174,9 @@ def test_own_end_and_steal_end(order: str, own: list[int], thief: list[int]) -> 
 
 
 def test_refill_looks_for_work_before_the_own_queue_is_empty() -> None:
-    # worker 1 steals at 100 and 200 ns and runs. At 1000 ns worker 0 has one task left, and steals a task at 1100 ns.
-    # At 1200 ns worker 1 has no task, steals at 1300 ns, looks again in vain at 1400 ns and runs its task. Worker 0
-    # looks in vain at 2200, 2300 and 2400 ns
+    # With `refill` 1 a worker that has one task looks for another. Worker 1 steals at 100 and 200 ns and runs. At 1000
+    # ns worker 0 has one task left, and steals a task at 1100 ns. At 1200 ns worker 1 has no task, steals at 1300 ns,
+    # looks again in vain at 1400 ns and runs its task. Worker 0 looks in vain at 2200, 2300 and 2400 ns.
     seen = run(items(4, 1000 * NS), strategy=stealing(IN_ORDER, refill=1))
     assert seen.steals == ((100 * NS, 1, 0, 1), (200 * NS, 1, 0, 1), (1100 * NS, 0, 1, 1), (1300 * NS, 1, 0, 1))
     assert (seen["steal_attempts"], seen["makespan_ps"]) == (8, 2400 * NS)
@@ -257,7 +257,7 @@ def test_work_ends_before_a_probe_looks(later_ps: int, steals: tuple[Any, ...]) 
     seen = run(items(2, 100 * NS + later_ps))
     assert seen.steals == steals
     assert seen["makespan_ps"] == 200 * NS + later_ps
-    assert seen["steal_attempts"] == 2  # one at the last instant, in vain
+    assert seen["steal_attempts"] == 2  # the second probe, at the last instant, finds nothing
     assert seen["steal_false"] == 2 - len(steals)
 
 
@@ -289,9 +289,8 @@ def test_priorities_order_by_rank_then_actor_and_spare_those_of_simpy() -> None:
 
 
 def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
-    # worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns, so that the queue holds 4, 3, 2 and from 500 ns on 1 task.
-    # The queue takes tasks again only below a half of 4 tasks: tasks 5 to 10 run at once, 11 and 12 are queued at 600
-    # ns
+    # Worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns: the full queue of 4 tasks then holds 3, 2 and 1. It takes
+    # new tasks only when it holds less than half of 4 tasks: tasks 5 to 10 run at once, 11 and 12 are put at 600 ns.
     work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
     seen = run(work, how=runtime(capacity=4, on_full="inline", resume=0.5))
     assert seen.order(0)[:6] == [5, 6, 7, 8, 9, 10]
@@ -341,14 +340,12 @@ def room_for(tasks: int, push_ns: int = 0) -> RuntimeSpec:
 
 @pytest.mark.parametrize("push_ps", [0, PUSH])
 def test_a_worker_offers_what_it_has_released_again_once_it_has_executed_one_of_them(push_ps: int) -> None:
-    """Worker 0 releases six tasks and has room for one: worker 0 puts a task, begins the next task, and then puts
-    another.
-    """
+    """Worker 0 releases six tasks and has room for one: it puts a task, executes the next, puts another, and so on."""
     names = [f"t{i}" for i in range(6)]
     tasks = [task(Run(LONG), name=name, after=("first",)) for name in names]
     work = graph(task(Run(LONG), name="first"), *tasks)
     seen = observe(event_by_event(plan_of(work, 2, how=room_for(1, push_ps // NS))))
-    assert seen.of_worker("tasks") == [4, 3]  # three each of the six, which take both workers three times as long
+    assert seen.of_worker("tasks") == [4, 3]  # worker 0 runs `first`, then each worker three of the six tasks
     lost = seen["makespan_ps"] - 4 * LONG
     assert 0 <= lost <= 6 * push_ps + 400 * NS  # pushes, and probes of the thief
 

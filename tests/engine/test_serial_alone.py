@@ -85,7 +85,7 @@ def test_noise_is_that_of_the_tasks() -> None:
     assert found == sum(noisy_ps(1000 * NS, number, 200_000) for number in drawn)
 
 
-# ---- without caches it is a sum ------------------------------------------------------------------------------------
+# ---- without caches the serial time is a sum ------------------------------------------------------------------------
 
 
 @quick
@@ -151,7 +151,7 @@ def test_a_range_whose_data_fit_is_served_by_the_cache() -> None:
 @given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"), seed=seeds)
 def test_one_worker_without_caches_does_its_work_in_the_serial_time(plan: Plan, seed: int) -> None:
     if plan.control.dealing:
-        plan = with_effects(plan, task_noise_ppm=0)  # so that dealing takes its declared time
+        plan = with_effects(plan, task_noise_ppm=0)  # noise would change the time of dealing
     seen = observe(plan, seed)
     assert seen["serial_ps"] == seen["work_ps"] - dealing_ps(plan)
 

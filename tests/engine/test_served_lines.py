@@ -36,14 +36,15 @@ def served(line: str = "yes", **changes: Any) -> RuntimeSpec:
     [
         (1, toy(), 0, 0),
         (2, toy(), 20, 20 + 20 + 20),
-        (4, toy(), 20, (20 + 40 + 60) + 3 * 20 + 3 * 20),  # the first three looks come at once, and wait for each other
+        (4, toy(), 20, (20 + 40 + 60) + 3 * 20 + 3 * 20),  # the first looks of three thieves come at 0 ns and queue up
         (2, toy(sockets=2, cores=1), 40, 40 + 40 + 40),
     ],
 )
 def test_the_first_operation_after_a_look_takes_one_transfer(
     workers: int, machine: Machine, transfer_ns: int, looks_ns: int
 ) -> None:
-    # The owner pushes twice and pops once after looks, and pops once more without: three transfers, whoever has looked.
+    # Three operations of the owner (two pushes, a pop) follow looks of thieves and take a transfer each, however many
+    # thieves have looked. A second pop follows no look and takes no transfer.
     work = graph(task(1000 * NS, task(100 * NS), 1000 * NS, task(100 * NS), 1000 * NS))
     how = served(poll_ns=1000, costs={"probe_ns": 100, "probe_remote_ns": 100})
     seen = run(work, workers, LOOKERS, how, machine=machine)
@@ -64,7 +65,7 @@ def test_who_looks_at_a_changed_line_is_served_one_after_the_other() -> None:
     work = graph(task(900 * NS, task(1 * NS), 1000 * NS))
     seen = run(work, 8, LOOKERS, served(poll_ns=499), machine=toy(cores=8))
     first = [20 * i * NS for i in range(1, 8)]
-    # after 20 i ns each looks every 500 ns; after the push each waits for its own transfer alone
+    # The i-th thief waits 20 i ns at first, so that later looks do not meet. After the push each waits for one line.
     assert seen.of_worker("line_thief_ps")[1:] == [each + 20 * NS for each in first]
 
 
@@ -80,7 +81,7 @@ def test_rules_without_sleep_have_no_line_of_sleepers() -> None:
 
 
 def test_two_lines_keep_looks_and_pushes_apart() -> None:
-    # Thieves read both ends. The push writes the back alone, and each read of the back follows a push.
+    # Thieves read both ends of the queue. A push writes only the line of the back.
     work = graph(task(1000 * NS, task(100 * NS), 1000 * NS))
     how = served(poll_ns=1000, costs={"probe_ns": 100, "probe_remote_ns": 100})
     level = {"from": "others", "pick": "in-order", "leave": 9}
@@ -124,7 +125,7 @@ def test_a_central_queue_is_saturated_at_one_transfer_a_task(workers: int, task_
 def test_latency_alone_serves_everybody_at_once() -> None:
     tasks, plan = 3000, stealing(FROM_ALL, **CENTRAL)
     seen = run(items(tasks, 80 * NS), 12, plan, served("latency"), machine=toy(cores=12))
-    # the line of the first worker's core: 5 ns for the worker itself, 20 ns for the others; taken twice a task
+    # The queue's line is at the core of worker 0: 5 ns for worker 0, 20 ns for the others; each task needs it twice.
     assert seen["makespan_ps"] / NS < tasks * (80 + 41) / 12 * 1.02
 
 

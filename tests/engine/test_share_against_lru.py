@@ -1,13 +1,13 @@
 """The difference of the cache models `share` and `lru`, on every family of programs; `pytest -s` prints the figures.
 
-`lru` follows the chunks of every cache in order of use; `share` keeps a stamp for each, and its age in bytes stands for
-the order of use. What the own cache serves agrees within 2 per cent of all bytes where one cache serves all workers,
-and within 6 per cent where there are two: there what one of them drops of a chunk that both use decides who is asked.
-The caches here hold sixteen chunks; one of four chunks can be wrong by 10 per cent (fft), since the age of one chunk is
-then a good part of the cache.
+`lru` keeps the chunks of a cache in the order of their last use. `share` keeps a stamp for each chunk; the chunk's age
+in bytes stands for this order. The bytes that the own cache serves differ by at most 2 per cent of all bytes if one
+cache serves all workers, and by 6 per cent if there are two caches: of a chunk that both caches use, the parts that one
+cache drops decide which cache serves them. Caches here hold sixteen chunks. In a cache of four chunks the difference
+can be 10 per cent (fft), because the age of one chunk is then a large part of the cache.
 
-Of a program's time only a part is spent on what differs: run times agree within 2 per cent. All are means over seeds:
-who steals what hangs on every hit.
+Memory is only a part of a program's time: run times agree within 2 per cent. All numbers are means over seeds, because
+every hit or miss changes which worker steals which task.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def figures(name: str, domains: int, model: str) -> Figures:
     return Figures(*map(fmean, parts), fmean(c["makespan_ps"] for c in runs))
 
 
-# No cache serves the bytes that the items of these families move (model 1.8).
+# Workload families whose items move bytes that no cache serves (model 1.8).
 DEALT = {"reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"}
 
 

@@ -40,7 +40,7 @@ Units = st.integers(1, 10**11)
 
 
 def rate(demand: int, share: int) -> Fraction:
-    """Return the units per second that a flow gets, not rounded."""
+    """Return the bytes (or faults) per second that a flow gets: its demand times its share, not rounded."""
     return Fraction(demand * share, ONE)
 
 
@@ -92,14 +92,14 @@ def test_no_resource_carries_more_than_it_can(network: tuple[list[int], list[Dem
         assert sum(rate(q, share) for q, share in users) <= most + least
 
 
-# ---- beside an exact solver ----------------------------------------------------------------------------------------
+# ---- compared with an exact solver ----------------------------------------------------------------------------------
 
 
 def exact_shares(capacity: list[int], flows: list[Demands]) -> list[Fraction]:
     """Return [flows] the max-min shares in rational arithmetic.
 
-    All shares are raised together until a resource is full or a share is 1; the flows concerned stay there, and the
-    others go on (Bertsekas and Gallager, *Data Networks*, 1992, section 6.5.2).
+    All shares are raised together until a resource is full or a share is 1. The shares of the flows on this resource
+    stay; the other shares are raised further (Bertsekas and Gallager, *Data Networks*, 1992, section 6.5.2).
     """
     shares = [Fraction(0)] * len(flows)
     rising = [i for i, flow in enumerate(flows) if any(q for _, q in flow)]
@@ -141,7 +141,7 @@ def test_shares_are_those_of_an_exact_solver_to_one_part_in_a_billion() -> None:
     assert held_back > 10_000
 
 
-# ---- speeds of workers as a function of what all of them do ---------------------------------------------------------
+# ---- speeds of workers as a function of what all workers do ---------------------------------------------------------
 
 EXECUTES, POLLS, RESTS = Activity.EXECUTES, Activity.POLLS, Activity.RESTS
 STEPS = [{"active": 1, "ghz": 4}, {"active": 3, "ghz": 3}]
@@ -256,7 +256,7 @@ def test_no_segment_takes_less_than_alone_or_than_its_bytes(plan: Plan, seed: in
     for length_ps, alone_ps, traffic in by_segment(plan, seen, seed):
         assert length_ps >= alone_ps
         longer += length_ps > alone_ps
-        if plan.effects.contention != "none" and not plan.workload.ranges:  # an item demands as the mean item
+        if plan.effects.contention != "none" and not plan.workload.ranges:  # items demand as their mean
             # the demand of a flow is rounded down, by one byte per second at most
             assert (length_ps * plan.machine.imc_bytes_per_s + alone_ps >= traffic * 10**12).all()
     event("some wait" if longer else "all run freely")
@@ -265,7 +265,7 @@ def test_no_segment_takes_less_than_alone_or_than_its_bytes(plan: Plan, seed: in
 
 def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
     """Return (time, time of the same segment alone, [nodes] bytes) of all executed stretches."""
-    alone_by_rule = revised(plan, effects=NO_EFFECTS)  # a coupled run has no times before
+    alone_by_rule = revised(plan, effects=NO_EFFECTS)  # a coupled run has no times in advance
     placement = plan.placement.drawn(seed)
     times = segment_times(alone_by_rule, placement)
     ranges = [RangeTimes(plan, placement, family, seed) for family in plan.workload.ranges]
@@ -294,7 +294,7 @@ def test_contention_plays_no_part_below_capacity(plan: Plan, seed: int) -> None:
 @quick
 @given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0), seed=seeds)
 def test_one_worker_alone_contends_with_nobody(plan: Plan, seed: int) -> None:
-    """The demand of memory is 6.4 GB/s at most, which is there; a demand of cache, 32 GB/s, would be too large."""
+    """One worker demands at most 6.4 GB/s of memory, which the controller has. It would demand 32 GB/s of a cache."""
     plan = with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
     none, fluid = (observe(with_effects(plan, contention=name), seed) for name in ("none", "fluid"))
     assert found(none.result) == found(fluid.result)
@@ -313,14 +313,14 @@ def test_one_worker_alone_gets_no_more_than_there_is(plan: Plan, seed: int) -> N
 @quick
 @given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}), seed=seeds)
 def test_finding_out_while_running_equals_knowing_beforehand(plan: Plan, seed: int) -> None:
-    """Effects that change nothing: the same run with times from tables, to the last event."""
+    """The effects only couple workers: times found during the run equal those from tables, to the last event."""
     known = event_by_event(revised(plan, effects=Effects()))
     assert plan.coupled
     assert not known.coupled
     while_running, beforehand = observe(event_by_event(plan), seed), observe(known, seed)
     left, right = found(while_running.result), found(beforehand.result)
-    left["pairs"] = {name: left["pairs"][name] for name in right["pairs"]}  # tables do not tell kinds of bytes apart,
-    left["counters"]["link_busy_max"] = right["counters"]["link_busy_max"]  # nor the ways that they take
+    left["pairs"] = {name: left["pairs"][name] for name in right["pairs"]}  # a run from tables counts no bytes by kind,
+    left["counters"]["link_busy_max"] = right["counters"]["link_busy_max"]  # nor on links
     assert left == right
     assert while_running.stretches == beforehand.stretches
     assert while_running["event_hash"] == beforehand["event_hash"]

@@ -64,7 +64,7 @@ NATIVE = pytest.mark.skipif("native" not in ENGINES, reason="the native engine i
 JOINS = ("continuation", "help", "strict", "block", "own")
 OTHERS = {"from": "others"}
 
-# ---- searches: two workers have something to give now and then, six look for it in vain most of the time ------------
+# ---- searches: two workers have tasks to steal now and then, six mostly search in vain ------------
 
 SLEEPING: dict[str, Any] = {"alone_ns": 27_000, "backoff": {"first_ns": 40, "factor": 2, "max_ns": 160}}
 COSTS = {"probe_ns": 30, "probe_remote_ns": 70, "take_ns": 25, "futex_ns": 400, "wake_ns": 900, "pause_ns": 15}
@@ -149,7 +149,7 @@ def bursts(chance: Random) -> Task:
 @pytest.mark.parametrize("name", SEARCHES)
 def test_searches(name: str, join: str) -> None:
     strategy, keys = SEARCHES[name]
-    with suppress(DeadlockError):  # of a worker that sleeps, which is the same deadlock in both modes
+    with suppress(DeadlockError):  # a worker sleeps for ever, in both modes
         in_both_modes(search_plan(strategy, join, **keys))
 
 
@@ -262,7 +262,7 @@ LINE = Access(0, 0, 64, pattern=Pattern.CHASE)  # 100 ns from the own node, 200 
 
 
 def announced_production(announce: str, push_ns: int) -> Plan:
-    """Worker 0 has items of 100 ns, worker 1, on the other node, of 5.1 us; they announce full queues.
+    """Worker 0 has items of 100 ns, worker 1, on the other node, items of 5.1 us; both announce full queues.
 
     Both workers take their first items before the queues are full. When no more items are made, worker 0 is the first
     to search. By then the engine simulates event by event again, and worker 1 has not taken from its queue since.
@@ -324,9 +324,7 @@ def test_ranges(name: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
-    """The worker steals from itself, which takes time: so the producer finds the queue full while the
-    worker is busy.
-    """
+    """A steal from the own queue takes the worker time, so that the producer finds the queue full."""
     how = producing(8, probe_ns=100, take_ns=60)
     seen = observe(plan_of(items(630, 0), 1, "topology-aware-self", how), 5, engine)
     assert (seen["tasks"], seen["mode"]) == (630, "eager")
@@ -343,7 +341,7 @@ def test_thieves_in_bulk_take_far_fewer_events_than_steals() -> None:
 # ---- random plans --------------------------------------------------------------------------------------------------
 
 
-GRAINS_PS = (1, 100, NS, 30 * NS)  # of segments; probes take a nanosecond and more, so either may be the longer
+GRAINS_PS = (1, 100, NS, 30 * NS)  # of segments; both shorter and longer than a probe
 REGIONS = (Region("a", 300_000, initialised=True), Region("b", 5_000, initialised=True))
 PLACEMENTS = ("first-touch-master", "interleave", "block")
 SHIPPED = ("randomized", "randomized-self", "ring", "ring-after-last", "last-victim", "nearest-first")
@@ -422,13 +420,13 @@ def with_bandwidth(plan: Plan, percent: int, margin: int, load: int) -> Plan:
 
 def plan_on(machine: Machine, effects: Effects, chance: Random, ranges: float = 0.3) -> Plan:
     workers, moves_bytes = chance.randint(1, min(12, machine.threads)), chance.random() < 0.5
-    grain_ps = max(10 if effects.task_noise_ppm else 1, chance.choice(GRAINS_PS))  # noise leaves a tenth at least
+    grain_ps = max(10 if effects.task_noise_ppm else 1, chance.choice(GRAINS_PS))  # with noise, above 0 ps
     least = int(effects != NO_EFFECTS)
     if chance.random() < ranges:
         work = random_items(chance, grain_ps, moves_bytes, least)
     else:
         work = strict_program(chance, grain_ps, moves_bytes, least, workers)
-    brief = grain_ps <= NS and not moves_bytes  # else the shortest probes are made a million times
+    brief = grain_ps <= NS and not moves_bytes  # long tasks with short probes make millions of events
     costs = {
         "probe_ns": chance.choice((1, 1, 20, 100) if brief else (70, 100)),
         "probe_remote_ns": chance.choice((2, 300) if brief else (200, 300)),
@@ -458,16 +456,14 @@ def test_random_plans_that_may_skip_ahead(chance: Random) -> None:
 
 
 def produced(chance: Random) -> Plan:
-    """Return equal items that an extra producer makes; their time depends on the node and on the
-    workers of the core.
-    """
+    """Return equal items from an extra producer; their time depends on the node and the other threads of the core."""
     shape = {"sockets": chance.choice((1, 2)), "cores": chance.choice((1, 3)), "threads": chance.choice((1, 2))}
     speeds = {"busy_ppm": chance.choice((650_000, 333_333)), "poll_ppm": 900_000}
     machine = toy_with(shape, smt=speeds, hop_latency_ns=chance.choice((100, 100, 5000)))
     workers = chance.randint(1, machine.threads)
     item_ps = chance.choice((50, 150, 199, 1000)) * NS + chance.choice((0, 1))
     work = items(chance.choice((50, 700, 4000)), item_ps, item_ps, Deal.MASTER, (LINE,), ((1, 0, 0),), (READY,))
-    # up to half of an item over all workers, the producer catches up
+    # the producer catches up with the workers if a push takes up to half of an item's time / number of workers
     just_ns = max(item_ps, 100 * NS) // (2 * workers * NS)
     capacity = chance.choice((3, 4, 20))
     push_ns = chance.choice((0, 1, just_ns, just_ns + 1, 3 * just_ns))
@@ -483,7 +479,7 @@ def produced(chance: Random) -> Plan:
 @settings(max_examples=60)
 @given(st.randoms(use_true_random=False))
 def test_random_production(chance: Random) -> None:
-    """If the producer catches up before any worker takes again, the native engine simulates the last takes alone."""
+    """If the producer refills before any worker takes, the native engine simulates only the last takes one by one."""
     plan, seed = produced(chance), chance.getrandbits(64)
     fast, _ = in_both_modes(plan, seed)
     passed = {engine: observe(plan, seed, engine).result.passed_items for engine in ENGINES}

@@ -274,7 +274,7 @@ def test_tasks_that_do_not_fit_in_memory_are_too_many_for_the_reference_engine()
 def test_shipped_strategies_that_can_skip(name: str) -> None:
     # by their files: one task from queues of single workers, without looking at lengths, children before continuations
     able = {"randomized", "randomized-self", "help-first", "last-victim", "nearest-first", "ring", "ring-after-last"}
-    able |= {"phoenix-vertical"}  # nobody steals
+    able |= {"phoenix-vertical"}  # in `phoenix-vertical` nobody steals
     assert plan_of(TREE, 4, shipped_strategy(name)).skippable == (name in able)
 
 
@@ -311,7 +311,7 @@ def test_the_course_of_a_run_costs_as_many_events_as_it_has_ends_and_probes(effe
     assert plan.coupled == (effects != Effects())
     result = simulate(plan, SEED)
     assert result.counters["tasks"] == plan.workload.tasks == 2_692_537
-    assert result.counters["events"] == 2  # the end of the root and that of the phase
+    assert result.counters["events"] == 2  # the end of the root and the end of the phase
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_tasks_that_take_no_time_are_run_at_once() -> None:
 
 @pytest.mark.parametrize("thief", [1, 2])
 def test_ends_of_an_instant_come_in_worker_order(thief: int) -> None:
-    # the join is reached and completed at 400 ns, by worker 0 first: the thief goes on
+    # At 400 ns worker 0 reaches the join, and then the thief completes it: the thief continues the parent.
     work = graph(task(task(300 * NS), 400 * NS, WAIT, 40 * NS))
     result = assert_skipping_changes_nothing(plan_of(work, thief + 1, FIRST))
     assert result.counters["makespan_ps"] == 440 * NS
@@ -366,7 +366,7 @@ def test_items_behind_the_one_in_hand_change_their_times_too() -> None:
 
 @needs_native
 def test_steals_in_bulk_where_waits_for_memory_hide_all_speeds() -> None:
-    # a line takes 100 ns, longer than the 50 ns that 25 ns of computing take at most: nothing changes with the sibling
+    # A line takes 100 ns. Computing of 25 ns, at most 50 ns beside a busy sibling thread, is hidden behind the line.
     region = Region("a", 4096, initialised=True)
     line = Access(0, 0, 64, pattern=Pattern.CHASE)
     work = items(2000, 25 * NS, 25 * NS, Deal.MASTER, (line,), ((1, 0, 0),), (region,))
@@ -386,7 +386,7 @@ def test_the_many_children_of_one_task(children: int) -> None:
 # By hand on the toy machine, whose controllers have 10 GB/s: a line of 64 bytes in 12.8 ns is 5 GB/s.
 
 FLUID = Effects(contention="fluid")
-ENOUGH_PS = 12_800  # for a line, at 5 GB/s
+ENOUGH_PS = 12_800  # the time of a line of 64 bytes at 5 GB/s
 
 
 def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
@@ -395,7 +395,7 @@ def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
 
 
 def one_family_after_another() -> Workload:
-    """Return two families of items, one after the other; the second family demands more bandwidth."""
+    """Return two ranges in two phases; the items of the second range demand more bandwidth."""
     one, other = lines(2 * ENOUGH_PS), lines(ENOUGH_PS)
     phases = (*one.phases, replace(one.phases[0], range_family=1))
     return replace(one, ranges=one.ranges + other.ranges, phases=phases)

@@ -23,8 +23,8 @@ CYCLIC = StrategySpec.model_validate({"name": "static-cyclic", "dispatch": ANYWH
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_random_programs_come_to_one_end_however_they_are_spelled(name: str) -> None:
-    """The test finds numbers, draws and counts that depend on the whole program, on a row or on an id, and rules for
-    roots that leave out items.
+    """The test would find task numbers, random draws and counts that depend on the spelling (on the whole program, on a
+    row of its arrays, on a task's id), and rules that hold for roots but not for items of ranges.
     """
     chance = Random(f"spellings of {name}")
     for _ in range(3):
@@ -32,7 +32,7 @@ def test_random_programs_come_to_one_end_however_they_are_spelled(name: str) -> 
 
 
 def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison of spellings finds a defect: here the reference engine counts tasks over the whole program."""
+    """The comparison of spellings finds a planted defect: the reference engine numbers tasks over the whole program."""
     monkeypatch.setattr(spellings, "ENGINES", ("reference",))
     cases = [random_case(Random(number)) for number in range(20)]
     assert not [each for case in cases for each in case.differences(STATIC)]
@@ -61,10 +61,10 @@ def spelled(turns: int, count: int, time_ns: int, deal: Deal) -> dict[str, Workl
 
 @pytest.mark.parametrize("deal", Deal)
 def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal) -> None:
-    """schedule(static) of OpenMP 5.2, 11.5.3: P chunks of nearly equal size of the iterations of *the loop*. Two loops
-    of four tasks of a millisecond on four workers: one each, 2 ms. Eight loops of 64 tasks of a microsecond on eight:
-    eight each, 64 us. The test finds numbers that go on over phases (4 ms, 456 us) and roots that stay with the worker
-    to which a deal gave them (72 us).
+    """schedule(static) of OpenMP 5.2, 11.5.3, divides the iterations of *one loop* into P chunks of nearly equal size.
+    Two loops of four tasks of 1 ms on four workers take 2 ms: one task per worker and loop. Eight loops of 64 tasks of
+    1 us on eight workers take 64 us. If task numbers went on over phases, they would take 4 ms and 456 us; if roots
+    stayed with the worker to which a deal gave them, 72 us.
     """
     for strategy in (STATIC, CYCLIC):
         for spelling, work in spelled(2, 4, 10**6, deal).items():

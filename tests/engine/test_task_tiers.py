@@ -19,7 +19,7 @@ from numasim.workload.graph import Phase, Workload
 
 QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "socket"}}
 TO_POOL = [{"to": "own", "queue": "pool", "tier": "root"}, {"to": "own"}]
-# ids: 0; 1 with 2 and 3; 4 with 5 and 6
+# Task ids: the root is 0; its child 1 has children 2 and 3; its child 4 has children 5 and 6.
 TREE = graph(task(*[task(task(100 * NS), task(100 * NS), WAIT) for _ in range(2)], WAIT))
 
 
@@ -52,7 +52,8 @@ def test_a_rule_asks_for_tiers_by_the_depth_of_the_roots_in_the_tree(tiers: Any,
 
 
 def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_its_parent() -> None:
-    # 0 is left at the spawn of 1, a root, in the pool; 1 goes on at the spawns of 2 and 3, which come into the deque
+    # When task 0 spawns task 1 (of tier `root`), the worker begins task 1 and puts task 0 into the pool. When task 1
+    # spawns tasks 2 and 3, it goes on, and tasks 2 and 3 are put into the deque.
     keys = {"tiers": {"depth": 1}, "dispatch": TO_POOL, "spawn": {"root": "work-first"}}
     seen = run(TREE, 1, pooled(**keys))
     assert puts(seen) == [(0, 0, 1), (0, 2, 0), (0, 3, 0), (300, 0, 1), (300, 5, 0), (300, 6, 0)]
@@ -109,7 +110,7 @@ def test_a_level_that_is_switched_off_is_passed_over() -> None:
 
 
 def by_number(program: Program, units: int) -> Any:
-    """Return labels: task i is for unit i modulo ``units``, but every third task is for no unit."""
+    """Return labels: task i is for unit (socket, ...) i modulo ``units``, but every third task is for no unit."""
     number = np.arange(program.tasks)
     return np.where(number % 3 == 0, -1, number % units)
 
@@ -122,7 +123,7 @@ def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
 LABELLED = {"labels": "by-number", "dispatch": [{"to": "label", "queue": "pool"}, {"to": "own"}]}
 
 
-@pytest.mark.parametrize("sockets", [2, 4])  # two of four sockets have a worker: label 1 is the second of the two
+@pytest.mark.parametrize("sockets", [2, 4])  # of four sockets two have workers: label 1 is the second of them
 @pytest.mark.usefixtures("numbered")
 def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names(sockets: int) -> None:
     # one worker of each socket; queues 0 and 1 are their deques, 2 and 3 the pools of the sockets
@@ -164,8 +165,8 @@ TWO = graph(task(task(1000 * NS), task(1000 * NS), WAIT))
 
 
 def test_the_second_subtree_waits_for_the_first() -> None:
-    # Both probes are sent at 0 ns and come at 100 ns; that of worker 0 finds task 1, and the gate closes before that of
-    # worker 1. At 1100 ns task 1 ends. Worker 0 probes first then, too, and finds task 2 at 1200 ns.
+    # Both workers probe the pool at 0 ns, and both probes end at 100 ns. Worker 0's probe is first: it takes task 1,
+    # and the gate is closed for worker 1. At 1100 ns task 1 ends; worker 0 is first again and takes task 2 at 1200 ns.
     seen = run(TWO, 2, gated())
     assert seen.order(0) == [1, 2]
     assert seen.order(1) == []
@@ -173,7 +174,7 @@ def test_the_second_subtree_waits_for_the_first() -> None:
 
 
 def test_each_unit_counts_its_own() -> None:
-    # one worker on each of two sockets: neither waits for the other
+    # one worker on each of two sockets: each socket has a gate of its own
     seen = run(TWO, 2, gated(), machine=toy(sockets=2, cores=1))
     assert seen["makespan_ps"] == 1100 * NS
     assert run(TWO, 2, gated(per="machine"), machine=toy(sockets=2, cores=1))["makespan_ps"] == 2200 * NS
@@ -226,7 +227,7 @@ def test_a_unit_waits_for_its_own_subtrees_before_it_looks_elsewhere() -> None:
     assert halves("no", work).order(1)[0] == 1
     seen = halves("yes", work)
     assert (seen.order(0)[-1], seen.order(1)) == (1, [2])
-    assert seen["makespan_ps"] < 3300 * NS  # task 1 from 2100 ns on, task 2 at most a probe later
+    assert seen["makespan_ps"] < 3300 * NS  # task 1 begins at 2100 ns, task 2 at most one probe later
 
 
 def test_a_unit_whose_subtrees_have_begun_or_that_has_none_helps() -> None:
@@ -258,11 +259,11 @@ def test_never_more_than_most_are_live(join: str, spawn: Any, most: int) -> None
         assert spans
         times = sorted({start for start, _ in spans})
         at_once = max(sum(start <= t < end for start, end in spans) for t in times)
-        assert at_once == most or (join == "own" and at_once < most)  # a worker that waits takes nothing from the pool
+        assert at_once == most or (join == "own" and at_once < most)  # in an `own` join nobody takes from the pool
 
 
 def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
-    """Return plan and run of twelve subtrees of unlike sizes on two sockets with two workers each."""
+    """Return plan and run of twelve subtrees of different sizes on two sockets with two workers each."""
     subtrees = [
         task(*[task((50 + 70 * (at * 5 + part) % 300) * NS) for part in range(2 + at % 3)], 40 * NS, WAIT, 30 * NS)
         for at in range(12)

@@ -32,11 +32,11 @@ NOTHING = Measured(capacity=500, pushes=0, span_ps=1, executed=0, busy_ps=1, pea
 @pytest.mark.parametrize(
     ("pushes", "push_ps", "span", "high"),
     [
-        (0, 60, 1000, 500),  # nothing arrives: the whole capacity
+        (0, 60, 1000, 500),  # no task arrives: S is the whole capacity
         (10, 100, 500, 498),  # 10 * 100 / 500 = 2 exactly
         (10, 100, 499, 497),  # 2.004 rounds up to 3
-        (1, 1, 10**15, 499),  # any arrival costs at least one place
-        (10**6, 10**6, 1, 1),  # never below one
+        (1, 1, 10**15, 499),  # any arrival lowers S by at least one
+        (10**6, 10**6, 1, 1),  # S is never below one
     ],
 )
 def test_high_threshold_is_eq_3_3(pushes: int, push_ps: int, span: int, high: int) -> None:
@@ -131,8 +131,8 @@ def test_new_thresholds_take_effect_at_once() -> None:
 def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found: list[int]) -> None:
     """S = 4, s = 2. Each step is a length of the queue and the action of the owner at this length, if any.
 
-    Neither the push to 4 nor the pops of others from 3 to 2 and to 0 change the status. The last step tells the two
-    comparisons apart: the owner takes from 5 tasks, which are more than S.
+    Neither the push to 4 nor the pops of thieves from 3 to 2 and to 0 change the status. In the last step the owner
+    takes from 5 tasks: "at least S" announces the queue, "equal to S" does not.
     """
     queues = watched_queue("announced", announce=announce)
     takes, executed, searches = queues.owner_takes, queues.owner_executed, queues.owner_searches
@@ -188,7 +188,7 @@ def test_an_owner_that_compares_for_equality_announces_late(
     assert seen["makespan_ps"] == makespan_ns * NS
 
 
-# ---- when they are computed ----------------------------------------------------------------------------------------
+# ---- when thresholds are computed -----------------------------------------------------------------------------------
 
 
 def thresholds_after(work: Any, workers: int = 1, **keys: Any) -> tuple[list[int], list[int]]:
@@ -210,7 +210,7 @@ LONG = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
         # 3 pushes of 10 ns in 3 * 10 + 3 * (30 + 20) = 180 ns: S = 8 - ceil(30 / 180); 4 tasks in 60 ns:
         # s = ceil(120 / 60)
         (THREE, {}, ([7], [2])),
-        (THREE, {"when": "fixed"}, ([7], [1])),  # they stay as they began
+        (THREE, {"when": "fixed"}, ([7], [1])),  # S and s keep their first values
         # the first phase gives s = ceil(30 * 1 / 10) = 3; after the second phase 2 tasks have run in 1010 ns, which
         # gives 1
         (LONG, {}, ([8], [3])),

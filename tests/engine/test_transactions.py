@@ -58,7 +58,9 @@ def aborts(seen: Seen) -> list[tuple[int, int, int, int]]:
 
 
 def test_who_meets_a_writer_aborts_there_and_begins_again() -> None:
-    """Worker 0 writes the object from 10 to 60 ns. Worker 1 comes at 30, pays 5 and comes again at 65."""
+    """Worker 0 writes the object from 10 to 60 ns. Worker 1 opens it at 30 ns, aborts, pays 5 ns, and opens it again at
+    65 ns.
+    """
     seen = ran(body(BEGIN, 10 * NS, STORE, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 20 * NS, COMMIT))
     assert aborts(seen) == [(30, 1, 1, 0)]
     assert times_ns(seen, 0) == {"work_local": 60}
@@ -87,7 +89,7 @@ def test_attempts_that_meet_nobody_commit(one: Task, other: Task, makespan_ns: i
 
 
 def test_what_was_read_and_is_written_by_another_is_found_out_at_the_commit() -> None:
-    """Worker 0 has read the object at 10; worker 1 has committed its write at 40: worker 0 aborts at 60."""
+    """Worker 0 reads the object at 10 ns; worker 1 commits a write of it at 40 ns; so worker 0 aborts at 60 ns."""
     seen = ran(body(BEGIN, 10 * NS, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 10 * NS, COMMIT))
     assert aborts(seen) == [(60, 0, 0, 0)]
     assert times_ns(seen, 0) == {"work_local": 60, "wasted": 60, "overhead": 5}
@@ -107,7 +109,7 @@ def test_what_ends_at_an_instant_is_not_free_for_a_lower_worker() -> None:
 
 @pytest.mark.parametrize("undo_ns", [0, 1, 7])
 def test_an_abort_takes_a_nanosecond_at_least(undo_ns: int) -> None:
-    """Worker 1 tries from 0 to 20 ns, and begins behind each undoing."""
+    """Worker 1 tries from 0 to 20 ns; each attempt aborts, and the next begins when the abort is undone."""
     seen = ran(body(BEGIN, STORE, 20 * NS, COMMIT), body(BEGIN, STORE, 5 * NS, COMMIT), words=memory(undo_ns=undo_ns))
     tries = range(0, 20, max(1, undo_ns))
     assert aborts(seen) == [(at, 1, 1, 0) for at in tries]
@@ -162,7 +164,7 @@ def test_an_object_is_the_draw_of_its_task_its_attempt_and_its_op() -> None:
 
 
 def test_a_retry_draws_other_objects() -> None:
-    """Task 0 has all objects. Each attempt of task 1 draws another object."""
+    """Task 0 has opened all objects, so that task 1 aborts. Each attempt of task 1 draws another object."""
     everything = body(BEGIN, *[STORE] * 40, 20 * NS, COMMIT)
     seen = ran(everything, body(BEGIN, STORE, COMMIT), words=memory(4, undo_ns=3))
     stream = base(SEED, DrawClass.CONFLICT, 1)
@@ -242,8 +244,8 @@ def meet(one: Opening, other: Opening) -> bool:
 
 @pytest.mark.parametrize(("workers", "objects"), [(2, 4), (3, 8), (8, 8), (8, 40)])
 def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objects: int) -> None:
-    """The times at which tasks end and the numbers of aborts give all openings: an attempt opens objects 15, 10 and 5
-    ns before its commit.
+    """The ends of tasks and the numbers of aborts determine what was opened when: an attempt opens its three objects
+    15, 10 and 5 ns before its commit.
     """
     work = graph(*[task(*READS_AND_WRITES)] * 80, deal=Deal.CYCLIC, words=memory(objects))
     plan = plan_of(work, workers, machine=toy(cores=8))

@@ -1,4 +1,4 @@
-"""Machines with nodes unlike each other, on every engine: the places of workers and memory, the speeds of cores."""
+"""Machines whose nodes differ, on every engine: the places of workers and memory, the speeds of cores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGE = 4096
 BOUND = {"policy": "bind", "node": 1}
 MEMORY = {"memory": "1GiB", "imc_bandwidth_gbs": 10}
 DATA = Region("data", 8 * PAGE, initialised=False)
-LONGEST = 143  # of the random runs: five workers poll every 1 ns for half a second, which is 600 million events
+LONGEST = 143  # number of the longest random run: five workers poll every 1 ns for 0.5 s (600 million events)
 FROM_OTHERS = stealing({"from": "others"})
 
 

@@ -112,9 +112,7 @@ class Told(NamedTuple):
 
 
 def heard(plan: Plan, seed: int = SEED) -> Told:
-    """Watch ``plan`` on every engine. All engines give the same rows in the same order, and the result of an unwatched
-    run.
-    """
+    """Watch ``plan`` on every engine; assert equal rows in equal order, and the result of a run without a watch."""
     of_engines = [watched(plan, seed, engine) for engine in ENGINES]
     for engine, told in zip(ENGINES, of_engines, strict=True):
         np.testing.assert_array_equal(told.rows, of_engines[0].rows)
@@ -145,7 +143,7 @@ def of_kind(rows: Rows, kind: Watched) -> list[tuple[int, ...]]:
 
 
 def stretches(rows: Rows) -> dict[int, list[tuple[int, int, int]]]:
-    """Return (kind, begin, end) of the stretches of each worker, in order."""
+    """Return (kind, begin, end) of each activity of each worker, in order."""
     by_worker: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for kind, worker, begin, end, *_ in rows[np.isin(rows[:, 0], STRETCHES)].tolist():
         by_worker[worker].append((kind, begin, end))
@@ -164,8 +162,8 @@ def test_the_stretches_of_a_worker_leave_no_gap(name: str) -> None:
 
 
 def components_of(plan: Plan) -> dict[tuple[Watched, ...], tuple[str, ...]]:
-    """Return the columns of the time split by kinds of stretches. A search that waits for lines or wakes others does so
-    within its idle stretch.
+    """Return the columns of the time split, by the kinds of rows that show this time. Waits for lines and wake-ups of
+    other workers during a search are part of the idle row.
     """
     components = {(kind,): columns for kind, columns in COMPONENTS.items()}
     if plan.costs.line == "yes" or plan.idle:
@@ -212,9 +210,7 @@ def test_steals_and_failures_are_those_that_were_counted(name: str) -> None:
 
 @each_run
 def test_lengths_are_those_of_a_recount(name: str) -> None:
-    """Between two rows a length changes by one task, or by a deal at the start of a phase; at the end all queues are
-    empty.
-    """
+    """A queue's length changes by one task, or by the deal at the start of a phase; in the end all queues are empty."""
     rows = told_of(name).rows
     begins = {begin for _, begin, *_ in of_kind(rows, Watched.PHASE)}
     length: Counter[int] = Counter()
@@ -402,9 +398,7 @@ FLUID = Effects(contention="fluid")
 
 
 def loading_plans() -> dict[str, Plan]:
-    """Return segments and equal items that read, write and update memory of every node, alone and
-    against each other.
-    """
+    """Return plans of segments and equal items that read, write and update memory, alone and at the same time."""
     accesses = [Access(n % 2, n * BYTES, BYTES, mode=list(Mode)[n % 3]) for n in range(24)]
     regions = (Region("read by worker 0 before", 24 * BYTES, True), Region("fresh", 24 * BYTES, False))
     tree = graph(task(*[task(Run(LEAST_PS + n * 90 * NS, (a,))) for n, a in enumerate(accesses)]), regions=regions)
@@ -500,4 +494,4 @@ def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() ->
     plan = plan_of(work, 2, how=runtime(costs={"unmap_ns": 100}), effects=FLUID)
     frame = heard(plan).tables.resource_load_frame()
     lock = frame[frame["name"] == "address space"]
-    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # each of both demands three quarters of the lock
+    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # both items demand 3/4 of the lock

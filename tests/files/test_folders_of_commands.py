@@ -63,7 +63,7 @@ def input_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-FIGURES = {"speedup", "miss_ratio", "timeline"}  # drawn here; all other figures are alike
+FIGURES = {"speedup", "miss_ratio", "timeline"}  # all other figures are written in the same way
 
 
 @pytest.fixture

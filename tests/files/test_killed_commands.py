@@ -46,7 +46,7 @@ def write(folder: Path, names: tuple[str, ...]) -> None:
 
 
 def survives(folder: Path, left: int, names: tuple[str, ...]) -> bool:
-    """Write these files. Return False if the process was killed, at call number ``left`` of changing functions."""
+    """Write these files in a process killed at call ``left`` of those that change files; return False if killed."""
     command = [sys.executable, "-c", KILLED, str(left), *names]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr

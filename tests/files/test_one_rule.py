@@ -1,4 +1,4 @@
-"""The writer in Python and the writer in C do the same in the same cases: they write, keep, follow and refuse alike."""
+"""In each case the writers in Python and in C do the same: write a file, keep it, follow a link, or refuse."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def prepared(folder: Path) -> Path:
     return folder
 
 
-REFUSED = {  # by the path: one of the reasons
+REFUSED = {  # path: the possible reasons for the refusal
     "no/new": "there is no folder 'no'|No such file or directory",
     "nowhere": "no folder 'no'|No such file",
     "file/new": "Not a directory",

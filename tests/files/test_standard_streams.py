@@ -85,7 +85,7 @@ def test_standard_output_that_is_closed_is_one_sentence_before_anything_is_done(
 def test_a_pipe_that_nobody_reads_ends_it_quietly(
     name: str, ignored: bool, here: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The status is as in a shell; for a program that the signal ends, `ended` gives a negative status."""
+    """The status is the status that a shell shows; for a program that a signal ends, `ended` has a negative status."""
     reader, writer = os.pipe()
     os.close(reader)
     status, said = ended(command(name, request), here, stdout=writer, restore_signals=not ignored)

@@ -80,7 +80,7 @@ def keys_in(value: Any) -> int:
 
 
 def taken(text: str) -> Any:
-    """Return the value of a text, composed at once."""
+    """Return the value of a text, read as a whole."""
     return passed(text, JsonWalk.value)
 
 
@@ -167,7 +167,7 @@ def test_a_graph_is_read_no_further_than_its_first_wrong_task(tmp_path: Path, mo
 
 
 def test_a_task_of_many_ops_is_read_op_by_op(tmp_path: Path) -> None:
-    """The task is longer than the longest value that the test allows, and is read all the same."""
+    """The task is longer than the longest value that the reader may hold in this test, but its ops are read singly."""
     tasks = [{"ops": [["spawn", task] for task in range(1, 101)] + [["wait"]]}, *[{"ops": [["run", 0]]}] * 100]
     path = tmp_path / "graph.json"
     path.write_text(json.dumps({"tasks": tasks, "segments": [{"compute_ps": 1}]}))

@@ -146,13 +146,13 @@ def test_a_file_that_is_written_again_at_once_has_another_hash(tmp_path: Path) -
 
 
 def test_a_file_at_rest_is_read_again_only_when_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "RESTING_S", -1.0)  # any file is at rest
+    monkeypatch.setattr(reader, "RESTING_S", -1.0)  # any file counts as unchanged for long
     path = tmp_path / "graph.json"
     path.write_bytes(b"first")
     reads: list[Path] = []
     monkeypatch.setattr(reader, "_read_hash", lambda path, kind: reads.append(path) or right(path.read_bytes()))
     assert [hash_of_file(path, GRAPH) for _ in range(3)] == [right(b"first")] * 3
     path.write_bytes(b"other")
-    os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))  # the size is unchanged, and the clock of the file was set back
+    os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))  # same size, and the old time of change
     assert hash_of_file(path, GRAPH) == right(b"other")
     assert len(reads) == 2

@@ -18,9 +18,7 @@ Tree = dict[str, tuple[str, object]]
 
 
 def tree(folder: Path) -> Tree:
-    """Return the kind of everything below ``folder``, with the mode of files, folders and devices, the contents of
-    files and the targets of links.
-    """
+    """Return the kinds, modes, contents and targets (of links) of all files and folders below ``folder``."""
     return {str(path.relative_to(folder)): _entry(path) for path in sorted(folder.rglob("*"))}
 
 

@@ -63,7 +63,7 @@ def caches_in_xml(root: Element) -> list[Element]:
 
 
 def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
-    """Count nodes with memory, and nodes nearest to a processor unless a node with memory is as near."""
+    """Return the number of nodes: those with memory, and those without unless a node with memory is as near."""
     allowed = mask(top, "allowed_nodeset") or -1
     nodes = []
     for node in of_type(root, "NUMANode"):
@@ -80,7 +80,9 @@ def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
 
 
 def lost_node(root: Element, pu: Element, known: list[int]) -> str:
-    """Return the node of a processor that is in no node: the only unknown node allowed, else a node for the package."""
+    """Return the node for a processor in no node: the only node of its ``complete_nodeset`` that is not ``known``; if
+    there is not exactly one, a node for the processor's package.
+    """
     unknown = mask(pu, "complete_nodeset") & ~sum(1 << number for number in known)
     if unknown.bit_count() == 1:
         return f"node {unknown}"
@@ -97,7 +99,7 @@ def nodes_of(nodes: list[tuple[int, int]], threads: int) -> int:
 
 
 def last_level(levels: set[tuple[int, int, int]], cores: list[int]) -> tuple[int, ...]:
-    """Return the sizes of the caches of the highest level, if the level is above 2 or cores share a cache.
+    """Return the sizes of the last-level caches: those of the highest level if it is above 2 or cores share a cache.
 
     ``levels`` are caches as (level, processors, size).
     """

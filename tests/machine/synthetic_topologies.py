@@ -23,7 +23,7 @@ _LINE = re.compile(r"([a-z0-9-]+) += ([v123 ]+?) *\| ([^|]+?)(?: \| (.+))?")
 
 
 class System(NamedTuple):
-    """A line of the list."""
+    """A line of hwloc/synthetic.txt: a made-up system."""
 
     name: str
     versions: tuple[str, ...]
@@ -32,7 +32,7 @@ class System(NamedTuple):
 
 
 def systems() -> list[System]:
-    """Return the list; raise ValueError for a line that is no system."""
+    """Return the systems of hwloc/synthetic.txt; raise ValueError for a line that is no system."""
     found = []
     for line in filter(None, LIST.read_text().splitlines()):
         parts = _LINE.fullmatch(line)

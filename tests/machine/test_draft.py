@@ -1,4 +1,4 @@
-"""The draft of any system's machine is valid and exact, or refused in a sentence."""
+"""The draft (a machine file before it is written) of any system is valid and exact, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from numasim.machine.topology import Machine
 from numasim.machine.typical_values import LOCAL_NS
 from numasim.parts.base import number_list
 
-MOST_THREADS_OF_A_CORE = 8  # of any processor, and in a machine file
+MOST_THREADS_OF_A_CORE = 8  # no processor has more, and no machine file may have more
 
 
 @st.composite
 def even_systems(draw: Any) -> tuple[Inventory, tuple[int, int, int, int]]:
-    """Draw a system of alike parts, with its shape; ids are shuffled, distances are arbitrary."""
+    """Draw a system whose sockets, nodes and cores are equal, with its shape; ids are shuffled, distances arbitrary."""
     sockets, per_socket, cores, threads = (draw(st.integers(1, most)) for most in (3, 3, 3, 2))
     nodes = sockets * per_socket
     names = draw(st.permutations(range(nodes)))
@@ -49,14 +49,14 @@ def even_systems(draw: Any) -> tuple[Inventory, tuple[int, int, int, int]]:
 def test_an_even_system_is_kept_whole(made: tuple[Inventory, tuple[int, int, int, int]]) -> None:
     inventory, shape = made
     draft = draft_machine(inventory, "even")
-    spec = draft.check()  # which refuses links that do not join all nodes
+    spec = draft.check()  # fails if the links do not join all nodes
     machine = build(spec)
     assert (spec.sockets, spec.nodes.per_socket, spec.nodes.cores, spec.nodes.threads_per_core) == shape
     assert machine.threads == len(inventory.threads)
     assert spec.caches.llc_scope == "socket"
     assert len(draft.remarks[1:]) == (draft.nodes != tuple(range(spec.node_count))), "which nodes they are"
     distance = [[inventory.distance[a, b] for b in draft.nodes] for a in draft.nodes]
-    expected = [[int(LOCAL_NS * (10 + far) * 50) for far in row] for row in distance]  # half of the extra
+    expected = [[int(LOCAL_NS * (10 + far) * 50) for far in row] for row in distance]  # half of the extra distance
     assert machine.latency_ps.tolist() == expected
 
 
@@ -102,8 +102,8 @@ def caches(level: int, *sharers: str, size_bytes: int = 2**20) -> tuple[Cache, .
     ("given_caches", "domains"),
     [
         (caches(3, "0-2", "3-5"), [0, 0, 0, 1, 1, 1]),
-        (caches(3, "0,2", "1", "3-5,77"), [0, 1, 0, 2, 2, 2]),  # of which processor 77 may not be used
-        (caches(2, "0-3", "4,5"), [0, 0, 0, 0, 1, 1]),  # across nodes
+        (caches(3, "0,2", "1", "3-5,77"), [0, 1, 0, 2, 2, 2]),  # processor 77 may not be used
+        (caches(2, "0-3", "4,5"), [0, 0, 0, 0, 1, 1]),  # a cache across two nodes
         (caches(3, "0-2", "3-5") + caches(4, "0-5"), [0] * 6),
         (caches(3, *"012345"), [0, 1, 2, 3, 4, 5]),
     ],
@@ -148,10 +148,10 @@ def test_a_core_of_whose_threads_a_cache_serves_some_is_refused() -> None:
     ("speeds", "ppm", "remarks"),
     [
         ([1000, 1000, 1000], [10**6] * 3, 0),
-        ([1000, 900, 1000], [10**6] * 3, 1),  # favoured cores
+        ([1000, 900, 1000], [10**6] * 3, 1),  # cores that reach a higher clock
         ([446, 1024, 1024], [446 * 10**6 // 1024, 10**6, 10**6], 1),
         ([5000, 5200, 3900], [10**6, 10**6, 750_000], 2),
-        ([1000, 0, 0], [10**6] * 3, 1),  # not said for all
+        ([1000, 0, 0], [10**6] * 3, 1),  # capacities are not given for all cores
     ],
 )
 def test_kinds_of_cores_have_their_speeds(speeds: list[int], ppm: list[int], remarks: int) -> None:

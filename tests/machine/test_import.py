@@ -115,10 +115,10 @@ def test_a_second_level_that_cores_share_is_the_last_level(tmp_path: Path) -> No
 
 def test_latencies_follow_distances_and_links_are_those_that_distances_need(tmp_path: Path) -> None:
     _, spec = imported(tmp_path, TREES["eight nodes in a ring"])
-    # a distance of 16 is 1.6 times the local distance: half of the extra gives 1.3 times 90 ns
+    # A distance of 16 is 1.6 times the local distance; half of the additional 0.6 counts: 1.3 times 90 ns.
     assert spec.latency_ns == tuple(tuple(LOCAL_NS * (10 + far) / 20 for far in row) for row in RING)
     assert {link.between for link in spec.links} == {*((a, a + 1) for a in range(7)), (0, 7)}
-    # a third of the bandwidth of a controller of two cores, 5 GB/s each
+    # a link has a third of the bandwidth of a controller, which has 5 GB/s for each of its two cores
     assert {link.bandwidth_gbs for link in spec.links} == {Decimal("3.3")}
     machine = build(spec)
     assert [[machine.hops(a, b) for b in range(8)] for a in range(8)] == [
@@ -172,7 +172,7 @@ def test_nodes_of_hwlocs_xml(file: str, nodes: int, node: tuple[int, int, int]) 
 def test_distances_of_hwloc_are_read_in_every_version() -> None:
     uniform = [[LOCAL_NS * (1 if a == b else Decimal("1.5")) for b in range(8)] for a in range(8)]
     assert import_machine(HWLOC / "v3-16amd64-4distances.xml").check().latency_ns == tuple(map(tuple, uniform))
-    # firmware gives node 2 the distance 17 to itself and to node 0: the own memory is no nearer than that of node 0
+    # firmware gives node 2 the distance 17 to itself and to node 0: the memory of node 0 is as near as its own
     uneven = import_machine(HWLOC / "v2-8ia64-2n2s2c+1n.xml").check().latency_ns
     assert uneven is not None
     assert [row[:2] for row in uneven[:2]] == [(LOCAL_NS, LOCAL_NS * Decimal("1.35")), (LOCAL_NS, LOCAL_NS)]
@@ -190,7 +190,7 @@ def test_a_file_that_breaks_off_is_refused_wherever_it_does(tmp_path: Path) -> N
             import_machine(file)
 
 
-# ---- how the values came about
+# ---- the origin of each value, as the file tells it
 
 HETEROGENEOUS = """<topology version="2.0">
  <object type="Machine" cpuset="0xff" allowed_cpuset="0xff" gp_index="1">
@@ -233,7 +233,7 @@ def attribute(name: str, *values: tuple[int, int, str]) -> str:
 
 
 def test_nodes_without_memory_and_bandwidths_that_hwloc_leaves_out(tmp_path: Path) -> None:
-    """Processors in no node are a node without memory. Each near core adds 5 GB/s, or 12 GB/s of HBM."""
+    """Processors in no node become a node without memory. Each near core adds 5 GB/s, or 12 GB/s of HBM."""
     draft, spec = drafted(tmp_path, heterogeneous())
     assert node_by_node(spec) == [(0, 4, 4, True), (1, 4, 4, False), (0, 0, 0, True)]
     assert "processors 4-7 are in no NUMANode: they are a node without memory here" in draft.remarks
@@ -243,13 +243,13 @@ def test_nodes_without_memory_and_bandwidths_that_hwloc_leaves_out(tmp_path: Pat
 
 
 def test_memory_attributes_are_read(tmp_path: Path) -> None:
-    """100,000 MiB/s are 104.858 GB/s; the latency from package 1 is not given and follows from the default distance."""
+    """100,000 MiB/s are 104.858 GB/s. The latency from package 1 is missing and follows from the default distance."""
     bandwidth = attribute("Bandwidth", (3, 100_000, "0xf"), (3, 40_000, "0xf0"), (4, 400_000, "0xf"))
     latency = attribute("Latency", (3, 80, "0xf"), (4, 120, "0xf"))
     draft, spec = drafted(tmp_path, heterogeneous(bandwidth + latency))
     assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [Decimal("104.858"), None, Decimal("419.43")]
     assert spec.latency_ns is not None
-    assert spec.latency_ns[0] == (80, 120, 120)  # of the node without memory 1.5 times 80 ns
+    assert spec.latency_ns[0] == (80, 120, 120)  # from the node without memory: 1.5 times 80 ns
     assert mark_of(draft.sources["nodes.imc_bandwidth_gbs"]) == "read"
     assert mark_of(draft.sources["latency_ns"]) == "assumed", "package 1 has none"
     assert "2 of 5 pairs of nodes have that of the memory attributes" in draft.sources["latency_ns"]
@@ -280,14 +280,14 @@ def info(name: str, value: object) -> str:
     ("name", "mark"), [("LinuxCapacity", "derived"), ("FrequencyMaxMHz", "assumed"), ("FrequencyBaseMHz", "assumed")]
 )
 def test_kinds_of_cores_are_as_fast_as_hwloc_says(name: str, mark: str, tmp_path: Path) -> None:
-    """Capacities are speeds; clocks are only if all kinds do as much in a cycle."""
+    """hwloc's capacities of kinds of cores are their speeds; clocks are, if all kinds do equal work in a cycle."""
     draft, spec = drafted(tmp_path, heterogeneous(kinds(info(name, 1000), info(name, 500))))
     assert [[kind.speed_ppm for kind in node.kinds] for node in spec.node_shapes] == [[10**6, 500_000], [500_000], []]
     assert mark_of(draft.sources["nodes.cores.speed_ppm"]) == mark
 
 
 def test_kinds_of_cores_without_a_speed_are_named(tmp_path: Path) -> None:
-    """A hybrid machine whose E-cores run at full speed is too fast, so the import says so."""
+    """Without speeds the import gives E-cores the full speed, which makes the machine too fast, and reports this."""
     given = kinds(info("CoreType", "IntelCore") + info("FrequencyMaxMHz", 5000), info("CoreType", "IntelAtom"))
     draft, spec = drafted(tmp_path, heterogeneous(given))
     assert all(kind.speed_ppm == 10**6 for node in spec.node_shapes for kind in node.kinds)
@@ -302,7 +302,7 @@ def test_kinds_of_cores_without_a_speed_are_named(tmp_path: Path) -> None:
 
 
 def test_access_classes_of_the_kernel_are_read(tmp_path: Path) -> None:
-    """Class 1 counts processors; class 0 may count a device, whose bandwidth no core has."""
+    """The kernel's access class 1 is about processors. Class 0 may be about a device, whose bandwidth no core has."""
     root = Tree(sockets=2).write(tmp_path)
     for node, (bandwidth, latency) in enumerate([(90_000, 80), (60_000, 0)]):
         for number, factor in ((0, 10), (1, 1)):
@@ -319,7 +319,7 @@ def test_access_classes_of_the_kernel_are_read(tmp_path: Path) -> None:
 
 
 def test_a_distance_of_255_is_no_distance(tmp_path: Path) -> None:
-    """Firmware's 255 stands for no path; as a distance the other memory would be 23 times as far."""
+    """Firmware's 255 stands for no path; as a distance it would mean a latency of 23 times the local latency."""
     draft, spec = imported(tmp_path, Tree(sockets=2, distance=[[10, 255], [21, 10]]))
     assert spec.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))
     assert any(remark.startswith("1 distances are 255 or more, which stands for no path") for remark in draft.remarks)

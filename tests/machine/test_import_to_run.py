@@ -1,4 +1,4 @@
-"""From a system to a run: unlike machines are imported, shown and simulated, alike on all engines."""
+"""From a system to a run: machines with different nodes are imported, shown, and simulated, equally on all engines."""
 
 from __future__ import annotations
 

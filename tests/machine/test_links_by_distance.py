@@ -1,4 +1,4 @@
-"""Links by distances, against a plain search and by hand."""
+"""The links between nodes that follow from firmware's distances, against a plain search and by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Matrix = list[list[Fraction]]
 
 
 def plainly(distance: Sequence[Sequence[Fraction]]) -> list[tuple[int, int]]:
-    """Return every pair without a third node on an equally short route."""
+    """Return the pairs of nodes with a link: those without an equally short route over a third node."""
     nodes = range(len(distance))
 
     def further(a: int, b: int) -> Fraction:
@@ -64,11 +64,11 @@ def of(*rows: str) -> Matrix:
     [
         (of("10"), []),
         (of("10 20", "20 10"), [(0, 1)]),
-        (of("10 20 30", "20 10 20", "30 20 10"), [(0, 1), (1, 2)]),  # 20 more by node 1, and 20 more
+        (of("10 20 30", "20 10 20", "30 20 10"), [(0, 1), (1, 2)]),  # from 0 to 2 the way over node 1 is as short
         (of("10 20 29", "20 10 20", "29 20 10"), [(0, 1), (0, 2), (1, 2)]),
-        (of("10 20 20", "20 10 30", "29 20 10"), [(0, 1), (0, 2), (1, 2)]),  # 19 from node 2 to 0, the longer way
+        (of("10 20 20", "20 10 30", "29 20 10"), [(0, 1), (0, 2), (1, 2)]),  # 29, not 30, from node 2 to 0
         (of("10 10 10", "10 10 10", "10 10 10"), [(0, 1), (0, 2), (1, 2)]),
-        (of("10 9 12", "9 10 11", "12 11 10"), [(0, 1), (1, 2)]),  # one more from 0 to 1, at least, and one to 2
+        (of("10 9 12", "9 10 11", "12 11 10"), [(0, 1), (1, 2)]),  # 9 counts as 11, so that 0 reaches 2 over 1
     ],
 )
 def test_by_hand(distance: Matrix, links: list[tuple[int, int]]) -> None:

@@ -10,7 +10,7 @@ from numasim.parts.models.sources import unsourced
 
 Make = Callable[..., dict[str, Any]]
 LINES = {"same_core_ns": 1, "same_socket_ns": 15}
-MATRIX = [[1, 2, 3, 4]] * 4  # of the two nodes with two cores
+MATRIX = [[1, 2, 3, 4]] * 4  # of the four cores of two nodes
 NODES = {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10}
 
 
@@ -140,7 +140,7 @@ def test_numbers_without_source_are_listed(document: Make) -> None:
 
 
 def test_contents_have_no_field_that_a_file_leaves_out(document: Make, shipped: dict[str, MachineSpec]) -> None:
-    """A new optional field leaves the identity of earlier runs as it is; no shipped machine has one of these fields."""
+    """A new optional field does not change the identity of earlier runs; no shipped machine has one of these fields."""
     optional = ("core_steps_per_s", "link_bandwidth_gbs", "llc_cores", "llc_sizes")
     assert [name for name in optional for spec in shipped.values() if name in spec.contents_json] == []
     assert "link_bandwidth_gbs" in MachineSpec.model_validate(document(link_bandwidth_gbs=9)).contents_json

@@ -61,7 +61,7 @@ def test_mappings_are_injective_consistent_and_what_they_say(
 @pytest.mark.parametrize(
     ("policy", "threads"),
     [
-        # cores 0,1 | 2,3 || 4,5 | 6,7 on nodes | and sockets ||; thread c is core c's first, 8 + c its second
+        # cores 0,1 | 2,3 || 4,5 | 6,7; | separates nodes, || sockets; core c has the threads c and 8 + c
         ("numa-even-cores-first", [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]),
         ("scatter", [0, 4, 2, 6, 1, 5, 3, 7, 8, 12, 10, 14, 9, 13, 11, 15]),
         ("contiguous", [0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]),

@@ -46,7 +46,7 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
                 "a hit in the last-level cache takes 90 ns, longer than memory in 80 ns",
             ],
         ),
-        (  # units taken for each other: 5 GB/s as 5,000, 80 ns as 80 ps, 10 GB/s as 10 MB/s
+        (  # mistaken units: 5 GB/s written as 5,000, 80 ns as 80 ps, 10 GB/s as 10 MB/s
             {"links": [{"between": [0, 1], "bandwidth_gbs": 6000}], "local_latency_ns": 0.08, "caches": {}},
             [
                 "a link has 6000 GB/s, and dies of one package have up to 2,000 GB/s",
@@ -72,7 +72,7 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
                 "a line takes 18 ns within a node, 15 ns within a socket",
             ],
         ),
-        (  # the two nodes of a socket share a cache, which is the wider level
+        (  # the two nodes of a socket share a cache: sharing a cache is then wider than sharing a node
             {
                 "sockets": 1,
                 "nodes": {"per_socket": 2, "cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10},
@@ -93,7 +93,7 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
                 "beyond has no use",
             ],
         ),
-        (  # medians: 30 ns on the diagonal, 20 ns within a socket, 10 ns across
+        (  # median times: 30 ns on the diagonal, 20 ns within a socket, 10 ns between sockets
             {"coherence": {"cores_ns": [[30, 20, 10, 9], [20, 30, 10, 10], [10, 10, 30, 20], [90, 10, 20, 30]]}},
             [
                 "a line takes 30 ns within a core, 20 ns within a last-level cache",

@@ -99,7 +99,7 @@ def test_line_transfer_by_hand(machines: dict[str, Machine]) -> None:
 NODE_OF_FOUR = {"per_socket": 2, "cores": 4, "threads_per_core": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10}
 BY_PAIRS = {"llc": "8MiB", "cores_per_llc": 2}
 LEVELS = {"same_core_ns": 1, "same_llc_ns": 2, "same_node_ns": 3, "same_socket_ns": 4, "cross_socket_ns": 5}
-SIBLING, SAME_LLC, SAME_NODE, OTHER_NODE, OTHER_SOCKET = 16, 1, 2, 4, 8  # worker 0's, if workers are in OS order
+SIBLING, SAME_LLC, SAME_NODE, OTHER_NODE, OTHER_SOCKET = 16, 1, 2, 4, 8  # threads by their relation to thread 0
 
 
 def lines_of(document: Callable[..., dict[str, Any]], coherence: dict[str, Any], **changes: Any) -> IntArray:
@@ -167,7 +167,7 @@ def test_times_between_sockets_are_those_of_their_distance(
 
 
 def test_a_socket_is_as_near_as_its_nearest_node_with_cores(document: Callable[..., dict[str, Any]]) -> None:
-    """Socket 1 is 90 ns from socket 0 in one direction, socket 2 95 ns; the memory near socket 2 has no cores."""
+    """Socket 1 is 90 ns from socket 0 in one direction, socket 2 95 ns; the memory node of socket 2 does not count."""
     cored = {"cores": 1, "memory": "1GiB", "imc_bandwidth_gbs": 10}
     nodes = [{"socket": 0, **cored}, {"socket": 1, **cored}, {"socket": 2, **cored}, {**cored, "socket": 2, "cores": 0}]
     latency = [[80, 99, 95, 81], [90, 80, 120, 120], [95, 120, 80, 120], [81, 120, 120, 80]]

@@ -78,7 +78,7 @@ def test_skelaff_table_1(machines: dict[str, Machine], name: str, least: str, mo
 
 
 def test_amd_links_cost_forty_nanoseconds_each(machines: dict[str, Machine]) -> None:
-    """Home scheduling, introduction: local, local + 40 ns, local + 80 ns; every processor linked to two others."""
+    """By the paper on home scheduling latencies are local, local + 40 or + 80 ns, and processors have two links."""
     machine = machines["opteron-8380-4s"]
     assert np.unique(machine.latency_ps - machine.latency_ps[0, 0]).tolist() == [0, 40_000, 80_000]
     assert np.bincount(machine.links.source).tolist() == [2, 2, 2, 2]

@@ -97,9 +97,9 @@ def test_sizes_of_caches_by_hand(document: Make) -> None:
     [
         {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["8MiB"]},  # one size for two caches
         {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["8MiB", "0B"]},
-        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["4MiB", "2MiB"]},  # no size is the 8 MiB of llc
+        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["4MiB", "2MiB"]},  # no size equals `llc`, 8 MiB
         {"llc_cores": ["0-2", "3-5"], "llc_sizes": []},
-        {"llc_scope": "node", "llc_sizes": ["8MiB", "8MiB"]},  # no list gives the order of caches
+        {"llc_scope": "node", "llc_sizes": ["8MiB", "8MiB"]},  # without `llc_cores` caches have no order
     ],
 )
 def test_sizes_that_are_not_of_the_caches_are_refused(document: Make, sharing: dict[str, Any]) -> None:
@@ -142,7 +142,7 @@ def test_mappings_by_hand(machine: Machine, policy: str, threads: list[int]) -> 
 
 
 def test_even_blocks_pass_on_what_a_node_has_no_room_for(machine: Machine) -> None:
-    """Of 9 workers node 0 would get 5, but has 4 hardware threads."""
+    """Of 9 workers node 0 would get 5, but it has 4 hardware threads: the next node gets the fifth worker."""
     counts = [np.bincount(map_workers(machine, w, "numa-spread").node, minlength=3).tolist() for w in (6, 7, 8, 9)]
     assert counts == [[3, 3, 0], [4, 3, 0], [4, 4, 0], [4, 5, 0]]
 

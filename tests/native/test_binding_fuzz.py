@@ -135,7 +135,7 @@ def _lose_patience(*_: object) -> None:
 
 def main(seed: int, cases: int) -> None:
     """Try ``cases`` distorted plans and print the number of each."""
-    if "ASAN_OPTIONS" not in os.environ:  # the shadow memory of the sanitizer needs more
+    if "ASAN_OPTIONS" not in os.environ:  # a sanitizer needs more address space
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     signal.signal(signal.SIGALRM, _lose_patience)
     plans = valid_plans(Random(seed))

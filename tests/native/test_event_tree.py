@@ -80,7 +80,7 @@ def window_ps(slots: int) -> int:
 
 @pytest.mark.parametrize("slots", [1, 2, 3, 4, 26, 33, 64, 68, 69, 1026, 5000])
 def test_events_of_any_time_come_in_order(library: ctypes.CDLL, slots: int) -> None:
-    """Many events are due behind the window, some of them at one instant; some come before pending events."""
+    """Many events are due after the window, some of them at one instant; some are due before pending events."""
     chance, now_ps, tree = Random(slots), 0, Pending(library, slots)
     for _ in range(2000):
         slot = chance.randrange(slots)

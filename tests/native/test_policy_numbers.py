@@ -1,7 +1,7 @@
 """Thresholds, back-off, overflow and ranges in C against the Python of the reference engine, to 64 bits.
 
-The core is compiled on the spot and called through ctypes. Programs within the limits of a specification do not come
-near the largest numbers. All other decisions of the core are compared by the tests of engines, event by event.
+The tests compile the core and call it through ctypes, because valid specifications lead to smaller numbers only. The
+tests of engines compare all other decisions of the core, event by event.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def test_items_that_touch_memory_first_and_give_it_back() -> None:
 
 
 def test_items_that_give_back_the_memory_of_what_they_read() -> None:
-    """A page on the other node takes longer by the ratio of the latencies of both nodes (model 2.5)."""
+    """To give back a page of the other node takes longer, by the ratio of remote to local latency (model 2.5)."""
     costs = {"like": "bare", "costs": {"unmap_ns": 1000}}
 
     def makespan_ps(node: int, returned: float) -> int:

@@ -1,4 +1,4 @@
-"""Task graphs as objects: sizes and makespans by hand, dependences by definition, there and back, errors."""
+"""Task graphs as objects: sizes and makespans by hand, dependences by definition, files and their reading, errors."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_dependences_that_follow_from_data() -> None:
     write = graph.task(writes=a)
     read, other = graph.task(reads=a), graph.task(reads="a", writes=b)
     again = graph.task(writes=a)
-    assert edges_of(graph) == [(0, 1), (0, 2), (1, 3), (2, 3)]  # read after write, twice; write after read, twice
+    assert edges_of(graph) == [(0, 1), (0, 2), (1, 3), (2, 3)]  # two reads after a write; a write after two reads
     overwritten = graph.task(writes=[a, b])
     assert edges_of(graph)[4:] == [(2, 4), (3, 4)]  # write after write
     assert [write.number, read.number, other.number, again.number, overwritten.number] == [0, 1, 2, 3, 4]
@@ -297,7 +297,7 @@ def test_items_of_a_pipeline_have_memory_and_stages_have_names() -> None:
     validate(graph.workload)
 
 
-# ---- there and back ----
+# ---- written and read back ----
 
 
 def some_graphs() -> list[Graph]:
@@ -356,7 +356,7 @@ def test_any_dag_of_networkx_comes_back(count: int, data: st.DataObject) -> None
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 9)), max_size=15))
 @settings(max_examples=60)
 def test_what_was_built_in_any_order_comes_back(steps: list[tuple[int, int, int]]) -> None:
-    """Roots, children of any task, waits, work and dependences on earlier tasks, drawn."""
+    """Random steps build a graph: roots, children of any task, waits, work, and dependences on earlier tasks."""
     graph = Graph("drawn")
     region = graph.region("r", 10)
     tasks = [graph.task(1)]

@@ -46,7 +46,7 @@ def test_like_gives_nodes_and_distances() -> None:
     assert np.array_equal(ladder.latency_ns, shipped.latency_ns)
     assert np.array_equal(ladder.built.links.bytes_per_s, shipped.built.links.bytes_per_s)
     assert ladder.cores == shipped.cores
-    measured = ns.Machine.fully_connected(2, like="xeon-e5-2620-2s")  # 75.0 ns at best, 122.8 to the other node
+    measured = ns.Machine.fully_connected(2, like="xeon-e5-2620-2s")  # latencies: local 75.0 ns, remote 122.8 ns
     assert measured.latency_ns.tolist() == [[75.0, 122.8], [122.8, 75.0]]
 
 
@@ -110,7 +110,7 @@ def test_however_it_is_said_a_machine_gives_the_same_run() -> None:
 
 
 def test_lines_of_another_machine_are_taken_over() -> None:
-    """A list of times between sockets becomes the time between the nearest; a matrix belongs to its own cores."""
+    """Of a list of times between sockets the shortest is taken over; a matrix belongs to the cores of its machine."""
     wide = ns.Machine.ring(4).with_(**{"coherence.cross_socket_ns": [80, 120]})
     assert ns.Machine.ring(2, like=wide).specified()["coherence"]["cross_socket_ns"] == 80
     matrix = [[5 if a == b else 9 for b in range(16)] for a in range(16)]
@@ -215,7 +215,7 @@ def test_a_strategy_is_explained() -> None:
 def test_what_a_worker_does_in_words() -> None:
     text = ns.Strategy.shipped("topology-aware").explain(ns.Machine.ring(2, cores=2), workers=4)
     assert "worker 0 of 4" in text
-    assert "deque 2" in text  # the other worker of its node: workers 0 and 2 are on node 0
+    assert "deque 2" in text  # worker 0 and worker 2 are on node 0
 
 
 # ---- the lists of shipped names ----

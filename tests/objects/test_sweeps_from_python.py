@@ -92,7 +92,7 @@ def test_the_usual_directory_differs_for_every_other_sweep() -> None:
     others = [{**SWEEP, "seed": 4}, {**SWEEP, "sweep": {"workload.n": [5]}}, {**SWEEP, "sweep": {"workload.n": [6]}}]
     names = {ns.sweep(other, jobs=1).directory for other in others}
     assert len(names | {first.directory}) == 4
-    assert len(first.to_frame()) == 8  # as it was last asked for, with two repeats
+    assert len(first.to_frame()) == 8  # the results of the last call, with two repeats
 
 
 def test_a_directory_of_another_mapping_is_refused() -> None:

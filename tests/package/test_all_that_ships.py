@@ -34,7 +34,7 @@ from numasim.validate.part_files import part_names, part_of
 from numasim.workload.json_form.graph_io import write
 
 MACHINES, RUNTIMES, STRATEGIES = (catalog.names(kind) for kind in ("machines", "runtimes", "strategies"))
-FEWEST_WORKERS_OF_HOME = 50  # of SparseLU, by section 5.1 of the paper on home scheduling; home-test has 64 workers
+FEWEST_WORKERS_OF_HOME = 50  # for SparseLU (section 5.1 of the paper); home-test has 64
 
 Capture = pytest.CaptureFixture[str]
 
@@ -51,8 +51,8 @@ workers: [2]
 def test_every_strategy_counts_the_same_in_the_runtime(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """`numasim validate`, for programs of one and of two iterations: a controller is called before the second
-    iteration.
+    """`numasim validate` finds equal counts for programs of one and of two iterations; controllers are called before
+    the second iteration.
     """
     monkeypatch.chdir(tmp_path)
     Path("part.yaml").write_text(PART)
@@ -76,7 +76,7 @@ def test_every_machine_and_runtime_has_cells_of_every_part_of_the_validation(qui
 
 @pytest.mark.parametrize("study", study_names())
 def test_every_study_has_runs_on_every_machine(study: str) -> None:
-    """`numasim reproduce --machine`. Only home scheduling has, in all runs, more workers than some machines have."""
+    """Only home scheduling has, in all its runs, more workers than some machines for `--machine` have threads."""
     loaded, refused = read_study(study), {}
     for machine in MACHINES:
         try:

@@ -114,7 +114,7 @@ def test_a_sweep_leaves_tables_and_figures_and_says_what_they_answer(here: Path,
     assert all(path.read_bytes() == (here / "out" / "figures" / path.name).read_bytes() for path in again)
 
 
-# ---- what ships ----
+# ---- shipped parts ----
 
 
 def test_all_lists_together_name_everything_by_kind(capsys: Capture) -> None:
@@ -131,7 +131,7 @@ def test_whatever_ships_is_shown_by_its_name(capsys: Capture) -> None:
     assert " cells, 12 of each" in printed(capsys, "show", "quickstart")
     assert printed(capsys, "show", "own") == printed(capsys, "runtime", "show", "own")
     assert "push_ns" in printed(capsys, "show", "own")
-    assert "\n  idle              " in printed(capsys, "show", "own")  # also a rule that a runtime does not have
+    assert "\n  idle              " in printed(capsys, "show", "own")  # a rule is shown also where the runtime has none
     assert printed(capsys, "show", "tilepro64") == printed(capsys, "machine", "show", "tilepro64")
     assert printed(capsys, "show", "ring") == printed(capsys, "strategy", "show", "ring")
     assert "3.2 " in printed(capsys, "show", "thesis")

@@ -106,7 +106,7 @@ def test_shells_complete_what_ships_and_files(
     assert completions(line, monkeypatch, capsys) == offered
 
 
-WRONG_WORDS = {  # words -> the begin of the refusal, behind the name of the program
+WRONG_WORDS = {  # words -> the begin of the error message, after "numasim: "
     "rnu": "no such command 'rnu'; did you mean 'run'? (see numasim --help)",
     "run": "run: missing argument 'spec'; for example: numasim run quickstart (see numasim run --help)",
     "run x --engin y": "run: no such option: --engin",

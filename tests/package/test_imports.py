@@ -33,7 +33,7 @@ MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 @cache
 def imported(path: Path) -> tuple[str, ...]:
-    """Return the package's modules that a module imports: at the top, inside functions and for type checking alike."""
+    """Return the package's modules that a module imports: at the top, inside functions, and for type checking."""
 
     def found() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text())):

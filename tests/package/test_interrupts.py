@@ -36,7 +36,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """Handle interrupts: a shell disables interrupts for a background job and for the children of the job."""
+    """Handle interrupts as in the foreground: a shell makes background jobs, and their children, ignore interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -116,7 +116,7 @@ def test_an_interrupt_of_an_import_is_one_line(module: str) -> None:
 
 
 def test_the_status_is_the_same_where_an_interrupt_meets_code_in_a_text(tmp_path: Path) -> None:
-    """Without precautions, Python would end by the signal here, with another status."""
+    """The command ends with its usual status for interrupts; without precautions Python would end by the signal."""
     program = "import numasim.cli, numasim.__main__ as entrance, sys\n"
     program += "numasim.cli.main = lambda: exec('raise KeyboardInterrupt')\nsys.exit(entrance.main())"
     (tmp_path / "program.py").write_text(program)

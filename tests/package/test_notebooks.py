@@ -85,7 +85,7 @@ def kernel() -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_it_is_kept_as_it_is_written_and_with_what_it_shows(name: str) -> None:
-    """No kept output is a warning, an error or a path of the executing machine."""
+    """The stored notebook has its output, and no output is a warning, an error or a path of the executing machine."""
     notebook = kept(name)
     assert keep.contents(notebook) == keep.contents(source(name)), f"python notebooks/keep.py {name}"
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
@@ -133,7 +133,7 @@ def figure(heights: list[float], label: str = "time", colour: str = "#0072B2", i
 
 
 def test_a_picture_is_told_by_what_it_draws() -> None:
-    """Data, words and colours count; the last bits of a number and the size of the paper do not."""
+    """Pictures differ if their data, words or colours differ, but not by last bits of numbers or the paper size."""
     same = keep.drawn(figure([1.0, 2.0]))
     assert keep.drawn(figure([1.0, 2.0 + 1e-12], inches=6)) == same
     others = [figure([1.0, 2.1]), figure([1.0, 2.0], label="bytes"), figure([1.0, 2.0], colour="#D55E00")]

@@ -22,7 +22,7 @@ import numasim  # noqa: E402
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, BACKEND, WHEELS = PYPROJECT["project"], PYPROJECT["tool"]["scikit-build"], PYPROJECT["tool"]["cibuildwheel"]
 REQUIRE = "NUMASIM_REQUIRE_ENGINE"
-CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # without a window system
+CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # conda's package that needs no window system
 
 
 def read(path: str) -> Any:

@@ -16,7 +16,7 @@ import pytest
 
 VERIFICATION = Path(__file__).resolve().parents[2] / "verification"
 SHORT_FORM = (VERIFICATION / "short_form.txt").read_text().split()
-COMPILED = ("-k", "not reference")  # of tests that run on each engine, only those on a compiled engine
+COMPILED = ("-k", "not reference")  # tests that run once for each engine run only on the compiled engine
 
 
 def test_the_short_form_names_tests() -> None:

@@ -68,7 +68,7 @@ def test_a_run_for_programs_needs_no_console(spec: str) -> None:
 
 
 def test_a_sweep_that_moves_nothing_draws_nothing(spec: str, tmp_path: Path) -> None:
-    """The page of a sweep without traffic has no pictures of traffic, and the reader's browser draws the plot."""
+    """Without traffic the page has no pictures of it, and the browser draws the plot: no figures are imported."""
     loaded = loaded_by("sweep", spec, "--jobs", "1", "--quiet", "-o", str(tmp_path / "out"))
     assert "pandas" in loaded
     assert "matplotlib" not in loaded

@@ -240,7 +240,7 @@ int main(void) {
 
 
 def openmp_or_skip() -> OpenmpLibrary:
-    """Return LLVM's runtime. Skip the test if the runtime or the recorder is missing."""
+    """Return LLVM's OpenMP runtime. Skip the test if this runtime or numasim's recorder is missing."""
     if not RECORDER.is_file():
         pytest.skip("the recorder is not built here")
     try:

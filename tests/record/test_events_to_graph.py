@@ -225,17 +225,17 @@ def test_chunks_of_a_dynamic_loop_are_dealt_those_of_a_guided_one_spawned_and_a_
 
 def test_a_runtime_that_does_not_tell_how_it_divides_a_loop_is_refused() -> None:
     one = two_loops(Work.LOOP)
-    assert ops(graph(one), 0) != []  # a team of one
+    assert ops(graph(one), 0) != []  # with a team of one thread the loop is work of the root
     two = EventWriter().program().region(2, team=2).work(Work.LOOP, Endpoint.BEGIN)
     with pytest.raises(InputError, match="does not tell how it divides loops"):
         rows(two.work(Work.LOOP, Endpoint.END).end_region())
 
 
 def test_time_without_a_processor_is_no_work_and_the_wait_of_the_thread_itself_is_told() -> None:
-    """A task of 100 ns waits for 70 ns itself; a task of 90 ns is interrupted by another program for 20 ns.
+    """A task of 100 ns waits for 70 ns by itself; another program interrupts a task of 90 ns for 20 ns.
 
-    The first absence was noticed 5 ns after the end of the task. These 5 ns are no time of the task: they belong to the
-    following pause, and are not subtracted from the task.
+    The recorder noticed the first absence 5 ns after the end of the task. These 5 ns belong to the following pause, and
+    are not subtracted from the task.
     """
     writer = EventWriter().program().region(2).create().begin_new()
     writer.add(Event.AWAY, 1, 75, 2 * 5, after=100).done().add(Event.PAUSE, 0, 2 * 5)

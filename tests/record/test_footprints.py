@@ -37,10 +37,10 @@ def test_the_whole_block_is_no_guess() -> None:
     ("offsets", "size"),
     [
         (list(range(0, 2 * MIB, 32768)), 2 * MIB),  # rows, one after the other
-        ([0, 8, 100, 108], 256),  # groups that do not fill the block evenly
+        ([0, 8, 100, 108], 256),  # two groups of addresses, which do not fill the block evenly
         ([0, 8, 128, 136], 250),  # the size of the block is not a multiple of the distance of groups
         ([0, 8, 16, 64, 72, 80], 128),  # 64 bytes are not whole rows of 24
-        ([64, 72, 128, 136], 192),  # the first group is not at the beginning
+        ([64, 72, 128, 136], 192),  # the first group is not at the begin of the block
         ([0, 100, 150], 400),
     ],
 )
@@ -65,7 +65,7 @@ def variable(writer: EventWriter, name: bytes, address: int, size: int) -> Event
 
 
 def test_variables_are_regions_of_their_names_and_sizes() -> None:
-    """Variables exist from the beginning, although they are noted at the first region."""
+    """Variables exist from the begin of the program, although the recorder notes them at the first parallel region."""
     writer = EventWriter().program().create().depend((1 << 20, 3)).begin_new().done(5).region(3)
     variable(variable(writer, b"a_long_name_of_one", 1 << 20, 4096), b"x", 1 << 21, 640)
     writer.create().depend(((1 << 21) + 320, 3)).begin_new().done(5).end_region()

@@ -14,8 +14,8 @@ from numasim.schema.enumerations import Kind
 
 
 def test_a_short_program_is_recorded_often() -> None:
-    """Of many equal pieces the longest determines the time, and the least of three times of a piece is some per cent
-    too long.
+    """Of many equal pieces of work the longest determines the time; the shortest of three measured times of a piece is
+    still some per cent too long. So short programs are recorded more often.
     """
     found = record(Order((str(compiled("fib", FIB)), "5"), 1), PieceCosts())
     assert found.joined == found.runs >= 15
@@ -24,7 +24,7 @@ def test_a_short_program_is_recorded_often() -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("threads", [1, 2, 16])
 def test_loops_are_shares_of_their_owners_and_chunks_from_a_queue(compiler: str, threads: int) -> None:
-    """A recording of one thread's share as a serial phase, or by processors instead of threads, would fail here."""
+    """The test would find a share recorded as a serial phase, and shares that go by processors instead of threads."""
     found = recorded(compiled("loops", LOOPS, "-g", compiler=compiler), threads=threads, repeats=1)
     assert found.threads == threads
     work = found.workload
@@ -34,7 +34,7 @@ def test_loops_are_shares_of_their_owners_and_chunks_from_a_queue(compiler: str,
     chunks = [root for root in dynamic.roots if kinds[root] == Kind.TASK]
     assert len(chunks) == (100 if threads > 1 else 1)  # 1,000 iterations, 10 at a time
     spawned = found.chunks - len(chunks)
-    assert spawned == 0 if threads == 1 else threads < spawned < 1000  # fewer than iterations, more than shares
+    assert spawned == 0 if threads == 1 else threads < spawned < 1000  # guided: more chunks than threads
     names = {work.kernels[work.segment_kernel[work.op_arg[work.op_ptr[root]]]] for root in chunks}
     assert names == {"loop main (loops.c:13)" if compiler == "gcc" else "loop loops.c:12"}  # clang outlines no name
 
@@ -68,7 +68,7 @@ def test_a_program_that_sleeps_has_the_graph_of_one_that_does_not() -> None:
 
 
 def test_threads_that_wait_for_each_other_get_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that has the turn waits for a thread without the turn: if turns did not end, the program would hang."""
+    """The thread whose turn it is waits for another thread: if turns did not end, the program would hang."""
     monkeypatch.setattr(program_runs, "PATIENCE_S", 1)
     found = recorded(compiled("together", TOGETHER), threads=2, repeats=1)
     assert found.status == 0

@@ -65,7 +65,7 @@ def test_dependences_say_which_bytes_of_which_block() -> None:
     ]
     assert [region.bytes for region in found.workload.regions] == [2 * half, 2 * half]
     assert len(found.workload.successor) == 1  # the third task waits for the first
-    assert found.data.guessed == 3  # both halves of `new` are named; of `old` only the beginning is named
+    assert found.data.guessed == 3  # tasks name both halves of `new`, but only the begin of `old`
 
 
 def test_declared_accesses_are_those_of_the_graph() -> None:
@@ -85,9 +85,7 @@ def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
 
 @pytest.mark.parametrize(("flags", "guessed"), [(("-DDECLARED",), 0), ((), 128)])
 def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int) -> None:
-    """64 tiles of 131,072 bytes, and 64 rows of 32,768 bytes of a variable: declared, or guessed and reported as
-    guessed.
-    """
+    """64 tiles of 131,072 bytes and 64 rows of 32,768 bytes of a variable are declared, or guessed and reported so."""
     found = recorded(compiled("tiles", TILES, *flags), repeats=1)
     assert tables(found) == {"block 1": {(1024, 128, 8192)}, "x": {(32768, 1, 0)}}
     assert [region.bytes for region in found.workload.regions] == [8 << 20, 64 * 4096 * 8]

@@ -57,7 +57,7 @@ def one_run(program, strategy, workers, repeat, noise):
 
 
 def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2, 25, 2), repeats=10, seed=1):
-    import pandas as pd  # here: the import of pandas would add half a second to each collection of tests
+    import pandas as pd  # inside the function, since this import would add half a second to each collection of tests
 
     noise = np.random.default_rng(seed)
     return pd.DataFrame(
@@ -72,7 +72,7 @@ def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2,
 
 
 def make_workers(frame):
-    """Return the time of each run by worker: worker i is on node i mod 2, and later workers idle more."""
+    """Return the time split of each run by worker: worker i is on node i mod 2, and idles more than worker i - 1."""
     import pandas as pd
 
     rows = []

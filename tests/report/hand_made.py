@@ -22,7 +22,7 @@ SHARED = {
 
 
 def cell(repeats: list[dict[str, int]], **identity: Any) -> list[dict[str, Any]]:
-    """Return a run for each time split in ``repeats``; the makespan is the sum of the split over the workers."""
+    """Return a cell: a run for each time split in ``repeats``; a makespan is the sum of the split over the workers."""
     rows = []
     for repeat, split in enumerate(repeats):
         row = dict.fromkeys(COLUMNS, 0) | SHARED | identity | {"repeat": repeat, "error": None} | split
@@ -43,5 +43,5 @@ def busy(*works: int, **other: int) -> list[dict[str, int]]:
 
 
 def always(work: int, **other: int) -> list[dict[str, int]]:
-    """Return 12 equal repeats, enough for an answer to name a cause: 2 / 2**12 is below 0.001."""
+    """Return 12 equal repeats, enough for an answer to name a cause: their p-value 2 / 2**12 is below 0.001."""
     return busy(*[work] * REPEATS, **other)

@@ -123,10 +123,12 @@ def test_nulls_are_dashes(frame_maker):
 
 
 def test_few_pairs_and_other_questions_are_named(frame_maker):
-    """Two strategies against a third in 24 settings: 48 tests. 48 x 2 / 2**10 is above 0.05, 48 x 2 / 2**11 below."""
+    """Two strategies are compared with a third in 24 settings, by 48 tests. The corrected p-value 48 x 2 / 2**pairs is
+    above 0.05 for 10 pairs and below 0.05 for 11 pairs.
+    """
     few = " ".join(printed(frame_maker(repeats=4)).split())
     assert "of 4 pairs: at least 11 are needed to be sure" in few
-    assert "the range of 4, which covers 88 %" in few  # 1 - 2 / 2**4
+    assert "the range of 4, which covers 88 %" in few  # 1 - 2 / 2**4 = 0.875
     text = printed(frame_maker(repeats=12))
     assert "are needed" not in text
     assert "95 % intervals" in text

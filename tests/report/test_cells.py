@@ -1,4 +1,4 @@
-"""Cells, contenders and facets of a results table, the medians of cells, and the axes that figures show."""
+"""Cells (runs that differ only in seeds), contenders and facets of results, medians of cells, and axes of figures."""
 
 import numpy as np
 import pandas as pd

@@ -74,7 +74,7 @@ def test_speedup_bands_are_the_intervals_of_medians_and_ideal_is_one_per_worker(
 
 
 def test_lines_that_lie_on_each_other_take_turns(frame_maker):
-    """Two strategies have the same makespans: without dashes and larger marks the second would hide the first."""
+    """Two strategies have the same makespans: without dashes and larger marks, one line would hide the other."""
     one = frame_maker(programs=["matmul n=256"], strategies=["randomized", "threshold"], workers=[4, 8], repeats=2)
     twin = one[one.strategy == "threshold"].assign(strategy="twin")
     axes = column(pd.concat([one, twin]), "makespan_ps").axes[0]
@@ -83,7 +83,7 @@ def test_lines_that_lie_on_each_other_take_turns(frame_maker):
     assert first.get_markersize() > second.get_markersize()
     assert first.get_linewidth() == second.get_linewidth()
     (begin, dashes), (later, same) = first._dash_pattern, second._dash_pattern  # in points
-    assert dashes == same == pytest.approx([3 * 2.4, 3 * 2.4])  # dashes are as long as gaps, which show the other line
+    assert dashes == same == pytest.approx([3 * 2.4, 3 * 2.4])  # in the gaps, as long as dashes, the other line shows
     assert abs(begin - later) == pytest.approx(3 * 2.4)
 
 
@@ -291,7 +291,7 @@ def test_wrong_names_are_refused(tables, tmp_path):
             refused()
 
 
-# ---- any column over any axis ----------------------------------------------------------------------------------------
+# ---- figures of any column over any axis -----------------------------------------------------------------------------
 
 FIRST_NS = "runtime.backoff.first_ns"
 VALUES = [0, 100, 1000, 10000]
@@ -396,7 +396,7 @@ def kind_runs():
 
 @pytest.fixture
 def kind_pairs(kind_runs):
-    """Return twice as many bytes within a node as between nodes; run c moves three times as many as the other runs."""
+    """Return byte counts: twice as many within a node as between nodes, in run c three times those of other runs."""
     rows = []
     for run in kind_runs["run_id"]:
         for source, target in np.ndindex(2, 2):

@@ -103,7 +103,8 @@ def test_wfformat_of_a_family_by_hand(tmp_path: Path) -> None:
     execution = document["workflow"]["execution"]
     seconds = {task["id"]: task["runtimeInSeconds"] for task in execution["tasks"]}
     assert seconds == {name: pytest.approx(cost * 1e-9, rel=1e-12) for name, cost in COSTS.items()}
-    # the chain: the parent spawns task 1, task 2 waits for task 1, the parent waits for task 2, then calls and ends
+    # The critical path: the parent computes 1 ns and spawns task 1 (8.001 ns); task 2 (16 ns) waits for task 1; the
+    # parent waits for task 2, calls a task of 32 ns, and computes 4 ns.
     assert execution["makespanInSeconds"] == pytest.approx((1 + 8.001 + 16 + 0 + 32 + 4) * 1e-9, rel=1e-12)
 
 

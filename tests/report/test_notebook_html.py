@@ -56,7 +56,7 @@ def made_up(split, moved):
 
 
 def test_the_split_leaves_producers_out_and_is_as_wide_as_its_shares():
-    """Each of the two workers has 60 + 20 of work and 20 of barrier; the producer has 999."""
+    """Each of the two workers has 60 + 20 ps of work and 20 ps in the barrier; the producer's 999 ps do not count."""
     times = {"work_local_ps": [60, 20, 999], "idle_barrier_ps": [0, 20, 999]}
     split = [times.get(component.column, [0, 0, 0]) for component in COMPONENTS]
     page = result_html(made_up(split, [[3 * 2**20, 0], [2**20, 0]]))
@@ -107,7 +107,7 @@ def test_a_sweep_has_its_axes_its_sentences_and_its_medians(small):
     assert all(sentence in text for sentence in compare(small).sentences)
     medians = small.groupby(["workload", "workers", "strategy"], sort=False)["makespan_ps"].median()
     assert all(time_text(value) in text for value in medians)
-    assert "<b>" not in page  # three repeats do not justify a least median in bold
+    assert "<b>" not in page  # three repeats are too few to mark a best strategy
 
 
 def test_failed_runs_are_counted_with_their_messages(small):
@@ -143,7 +143,7 @@ def test_a_comparison_has_its_sentences_and_every_row(small):
 
 def test_ratios_have_differences_and_no_causes(small):
     page = compare(small, column="steal_remote_ratio")._repr_html_()
-    assert ">-0." in page  # the difference of topology-aware
+    assert ">-0." in page  # the negative difference of topology-aware
     assert "because" not in page
 
 

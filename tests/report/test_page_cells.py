@@ -107,7 +107,7 @@ def phase_run(run_id, phase, iteration, turn, time_ps, remote=0):
 
 
 def looping(run_id, times):
-    """Return a phase that initialises, then a loop over two phases; the second phase takes a tenth of the first."""
+    """Return the times of phases: one that initialises, then a loop over two, the second a tenth of the first."""
     loop = [
         phase_run(run_id, phase, number, number, time // part, remote=number)
         for number, time in enumerate(times)

@@ -35,14 +35,14 @@ def test_a_paired_difference_has_its_interval_and_p_value():
     assert (row.difference_low, row.difference_high) == (
         -22,
         -18,
-    )  # of six pairs, the range: -20, -22, -18, -20, -18, -20
+    )  # the interval of six pairs is their range; the differences are -20, -22, -18, -20, -18, -20
     assert (row.percent, row.percent_low, row.percent_high) == pytest.approx((-20, -25, -15))
     assert row.p == row.holm_p == 2 / 2**6  # all signs of six agree
     assert row.correlation == pytest.approx(1)
     assert row.sure
     assert found.sentences == (
         "steal-half is 20.0 % faster than randomized on fib with 2 workers (15.0 to 25.0).",
-    )  # p = 0.03 is enough for a difference, not for its cause
+    )  # p = 0.03 is small enough to claim a difference, but not to name its cause
 
 
 def test_causes_are_pooled_and_add_up():
@@ -50,7 +50,7 @@ def test_causes_are_pooled_and_add_up():
     after = always(100, idle_steal_ps=50, parked_ps=2, overhead_ps=22, inflation_numa_ps=6)
     for each in before:
         each["lock_wait_ps"] = 20
-    found = compare(two_strategies(before, after))  # 200 to 180 of two workers
+    found = compare(two_strategies(before, after))  # the time of two workers falls from 200 to 180
     row = only(found)
     assert row.percent == pytest.approx(-10)
     parts = {name: row[f"part_{name}"] for name in ("work", "remote_memory", "lock_waits", "overhead", "waiting")}
@@ -271,7 +271,7 @@ def contended(link, bytes_remote, contention):
 
 def test_the_link_that_got_busier_is_named_beside_contention():
     frame = two_strategies(contended(0.3, 2**20, 20), contended(0.6, 2**20 + 2**10, 60))
-    frame["imc_busy_max"] = [0.5] * REPEATS + [0.4] * REPEATS  # falls, and explains no rise
+    frame["imc_busy_max"] = [0.5] * REPEATS + [0.4] * REPEATS  # a load that falls is no cause of a rise in time
     assert only(compare(frame)).because == "contention rises by 33.3 % (busiest link 0.600 instead of 0.300)"
 
 
@@ -331,7 +331,7 @@ def test_axes_begin_with_fields_of_a_specification():
 
 
 def test_what_few_pairs_cannot_say_is_said():
-    """If all pairs agree, p is 2 / 2**pairs. For three settings, 3 p is below 0.05 from seven pairs on."""
+    """If all pairs have the same sign, p is 2 / 2**pairs. For three settings, 3 p is below 0.05 from seven pairs on."""
     five = compare(two_strategies(busy(*[100] * 5), busy(*[80] * 5)))
     assert (only(five).sure, math.isnan(only(five).p)) == (False, True)
     assert five.sentences[0].endswith("-20.0 % (-20.0 to -20.0), of 5 pairs: at least 6 are needed to be sure.")
@@ -346,7 +346,9 @@ def test_what_few_pairs_cannot_say_is_said():
 
 
 def test_pairs_are_said_to_sharpen_only_where_they_do():
-    """Ranks 1 to 6 against 3, 5, 1, 6, 2, 4: the squared differences add up to 34, and 1 - 6 x 34 / (6 x 35) = 0.03."""
+    """The pairs' ranks are 1 to 6 in one strategy and 3, 5, 1, 6, 2, 4 in the other: their squared differences add up
+    to 34, and the rank correlation is 1 - 6 x 34 / (6 x 35) = 0.03.
+    """
     first = busy(10, 20, 30, 40, 50, 60)
     alike = compare(two_strategies(first, busy(12, 22, 32, 42, 52, 62)))
     assert "pairs: rank correlation 1.00: differences within pairs are sharper than between runs" in alike.notes
@@ -373,7 +375,7 @@ def on_machines(**columns):
 
 
 def test_no_machine_is_called_faster_by_assumption():
-    """A recorded task computes for the same time on every machine: `faster` would refer only to memory and links."""
+    """A recorded task computes for the same time on every machine, so an answer must not call one machine `faster`."""
     found = compare(on_machines(), "machine")
     assert found.sentences == (
         "With cores taken to be equally fast, makespan is 20.0 % lower on b than on a on fib with 2 workers "

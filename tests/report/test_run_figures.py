@@ -228,7 +228,7 @@ def test_traffic_is_drawn_on_every_link_and_node(name: str) -> None:
 
 
 def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
-    """A node is busy for the time of all its workers without overhead and idleness, as a share of all their time."""
+    """A node's busy share is the time in which its workers execute tasks, as a share of all time of its workers."""
     result, over_time = watched("a mesh")
     machine = over_time.plan.machine
     loads = loads_of(machine, result)

@@ -57,7 +57,7 @@ def test_few_repeats_have_the_interval_of_the_linearised_ratio(pairs):
 
 
 def test_bounds_are_percentiles_of_resamples_widened_to_t():
-    """Six observations have 6**6 resamples, few enough to list all of them."""
+    """Six observations have 6**6 bootstrap resamples, few enough to list all of them."""
     part, whole = np.array([3.0, 10.0, 4.0, 8.0, 1.0, 6.0]), np.array([10.0, 12.0, 11.0, 16.0, 9.0, 13.0])
     chosen = np.array(list(itertools.product(range(6), repeat=6)))
     ratios = part[chosen].sum(axis=1) / whole[chosen].sum(axis=1)
@@ -109,7 +109,7 @@ def test_a_constant_factor_is_found_exactly(values, factor):
 
 @given(st.lists(st.integers(-9, 9), min_size=6, max_size=40))
 def test_the_p_value_of_a_difference_is_that_of_the_sign_test(change):
-    """The reference is scipy's exact binomial test of the more frequent sign against the rest, zeros included."""
+    """The reference is scipy's exact binomial test of the more frequent sign against all other pairs, also zeros."""
     most = max(sum(each > 0 for each in change), sum(each < 0 for each in change))
     expected = min(1.0, 2 * scipy.stats.binomtest(most, len(change), 0.5, alternative="greater").pvalue)
     assert sign_p(np.array(change, float)) == pytest.approx(expected, rel=1e-12)

@@ -56,7 +56,7 @@ def test_every_counter_of_the_four_groups_is_named(run):
 
 
 def test_shares_leave_the_producer_out(run):
-    """The workers' time is 50 + 30 of work, 10 + 5 of remote memory and 25 of barrier, 120 in all."""
+    """The workers' time is 50 + 30 ps of work, 10 + 5 ps of remote memory and 25 ps in the barrier, 120 ps in all."""
     line = line_with(printed(*run), "work 66.7%")
     assert "remote memory 12.5%" in line
     assert "barrier 20.8%" in line

@@ -140,10 +140,10 @@ def test_axes_change_places_and_one_value_of_what_is_left_is_held(page: Page) ->
     page.locator("#held select").select_option(label="2")
     assert {row[1] for row in values(page)} == {"2"}
     assert "steal attempts" in page.locator("#meaning").inner_text().lower()
-    page.locator("#x").select_option("workload")  # the axis of the colours, which take strategy in exchange
+    page.locator("#x").select_option("workload")  # was the axis of the colours, which now show strategies
     page.locator('#chart[data-drawn="steal_miss_ratio|workload|strategy|"]').wait_for()
     choose(page, "steal_miss_ratio", "workers", "", "workload")
-    page.locator("#colour").select_option("workers")  # the axis x, which takes the remaining axis
+    page.locator("#colour").select_option("workers")  # was x, which now shows the third axis
     page.locator('#chart[data-drawn="steal_miss_ratio|strategy|workers|workload"]').wait_for()
 
 
@@ -176,7 +176,7 @@ def test_scales_can_be_shared_and_logarithmic(page: Page) -> None:
     _, kind, low, alone = drawn(page)
     assert (kind, low) == ("LinearScale", 0)
     page.locator("#same-scale").check()
-    assert drawn(page)[3] > 2 * alone  # the other program takes longer
+    assert drawn(page)[3] > 2 * alone  # the other program takes more than twice as long
     page.locator("#logarithmic").check()
     _, kind, low, _ = drawn(page)
     assert (kind, low > 0) == ("LogScale", True)

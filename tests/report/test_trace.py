@@ -101,7 +101,7 @@ def test_traces_of_random_plans_are_sound_and_add_up(
     expected = [sum(result.per_worker[name][:workers] for name in names).tolist() for names in parts]
     if run.plan.costs.line == "yes" or run.plan.idle:  # an idle stretch includes waits for lines, and wakes
         shown, expected = ([each[0], np.sum(each[1:3], axis=0).tolist(), *each[3:]] for each in (shown, expected))
-    if result.counters["aborts"]:  # a trace has the activities of aborted attempts; in the split they are wasted
+    if result.counters["aborts"]:  # a trace shows what aborted attempts did; the split counts it as wasted
         shown, expected = ([np.sum(each, axis=0).tolist()] for each in (shown, expected))
     assert shown == expected
     assert np.sum(shown) == workers * result.counters["makespan_ps"]
@@ -217,7 +217,7 @@ def test_many_queues_have_a_counter_for_each_node(tmp_path: Path) -> None:
 
 
 def written(plan: Plan, *told: tuple[Any, ...]) -> list[dict[str, Any]]:
-    """Return the events of rows that the test writes."""
+    """Return the trace events of the rows ``told``, given by hand, of a run of ``plan``."""
     text: list[str] = []
     writer = TraceWriter(plan, text.append)
     watch = Watch(writer)
@@ -260,7 +260,9 @@ def test_names_are_in_alphabetical_order() -> None:
 
 
 def test_an_arrow_leads_to_the_next_slice_that_lasts() -> None:
-    """The first task of a thief takes no time: the arrow leads to the next task, or to an added slice at the end."""
+    """The first task of a thief takes no time: the arrow of the steal leads to the thief's next task, or, if there is
+    none, to a slice that is added at the end.
+    """
     steal = (Watched.STEAL, 1, 100, 100, 0, 0, 1)
     work = Watched.WORK
     found = written(plan_of(TREE), steal, (work, 1, 100, 100), (work, 1, 100, 9000), (work, 0, 0, 9000))

@@ -59,7 +59,7 @@ class PerfettoReader:
         self.trace = Trace()
         self._last_ps: dict[tuple[int, int | str], int] = {}
         self._open: dict[Track, tuple[str, int]] = {}  # name and begin of each open slice
-        self._ends: dict[tuple[str, int], int] = {}  # of arrows: kind and number -> time
+        self._ends: dict[tuple[str, int], int] = {}  # (kind, number) of an arrow -> time of its end
         self._processes: set[int] = set()
         self._used: set[Track] = set()
 
@@ -136,7 +136,7 @@ class Container:
 
 
 class PajeReader:
-    """Checks that times ascend. A type, container or value without an earlier definition raises KeyError."""
+    """Reads events and checks that times ascend. An undefined type, container or value raises KeyError."""
 
     def __init__(self) -> None:
         self.trace = Trace()

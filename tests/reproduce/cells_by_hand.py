@@ -24,7 +24,7 @@ def cell(
     null: float | None = None,
     table: str = "1.1",
 ) -> Cell:
-    """Return a cell: by default a predicted time."""
+    """Return a cell (a published value and the simulated values); by default it is a predicted time."""
     return Cell(
         table=table,
         row=row,

@@ -1,6 +1,6 @@
 """A made-up reproduction: the published tables of the thesis, with noise added as simulated values.
 
-The findings have every kind of content of a page: columns over workers, benchmarks on many scales, inputs, mixed
+The findings have every kind of content of a report: columns over workers, benchmarks on many scales, inputs, mixed
 roles, cells that were not simulated, a regression, met and missed scores, ablations and fitted parameters.
 """
 

@@ -1,4 +1,4 @@
-"""The text of a made-up study of two small programs. Tests change the text; a reproduction takes a second."""
+"""The text of a made-up study (of a paper) with two small programs. Tests change the text; a reproduction takes 1 s."""
 
 from __future__ import annotations
 

@@ -89,11 +89,11 @@ def test_a_jump_over_zero_is_bisected(edge: int, start: int) -> None:
 # ---- Which parameters the data identify ----
 
 X, Y, Z = (Axis(name, 30, 0, 100, 16, 1) for name in "xyz")
-FIVE = Evidence(5)  # one searched parameter: sigma^2 = 5 / 4, and 3.84 * sigma^2 / 5 = 0.96 at residual 1
+FIVE = Evidence(5)  # five values, one parameter: at residual 1 sigma^2 is 5 / 4, and 3.84 * sigma^2 / 5 is 0.96
 
 
 def fitted(excess: Callable[..., float], *axes: Axis, evidence: Evidence = FIVE) -> tuple[Verdict, ...]:
-    """Return the verdicts if the squared residual is 1 + ``excess`` of the point."""
+    """Return the verdict on each parameter if the squared residual at a point is 1 + ``excess`` of the point."""
     asked: list[Point] = []
 
     def costs(points: Sequence[Point]) -> list[float]:
@@ -136,9 +136,9 @@ def test_the_interval_of_a_parabola_is_its_closed_form(lowest: int, width: int, 
 @pytest.mark.parametrize(
     ("excess", "interval"),
     [
-        (lambda x: (100 - x) / 10, (91, 100)),  # falls to the end
-        (lambda _: 0, (0, 100)),  # flat
-        (lambda x: max(0, 60 - x) / 10, (51, 100)),  # open to one side
+        (lambda x: (100 - x) / 10, (91, 100)),  # the excess falls to the end of the range
+        (lambda _: 0, (0, 100)),  # the excess is flat
+        (lambda x: max(0, 60 - x) / 10, (51, 100)),  # no upper limit
         # The search stops in the hollow at 28. The profile looks at the end of the range, which is lower.
         (lambda x: {28: 4.0, 100: 0.0}.get(x, 5 + abs(x - 28) / 100), (100, 100)),
     ],
@@ -162,14 +162,14 @@ def test_two_parameters_that_trade_off_are_both_refused_though_each_alone_is_ide
 
 
 def test_an_identified_parameter_is_found_again_with_refused_parameters_at_their_starts() -> None:
-    """All lowest points have x + z = 110. The refused x stays at 30."""
+    """The residual is least wherever x + z = 110, so that x is not identified: x is refused and stays at 30."""
 
     def excess(x: int, z: int) -> float:
         return max(0, 60 - x) / 10 + (x - 60) / 1000 + ((z - 50 + min(20, x - 30) // 2) / 10) ** 2
 
     found = fitted(excess, X, Z)
     assert found_of(found, refused=True).keys() == {"x"}
-    assert found_of(found, refused=False) == {"z": 50}  # it would be 40 with x at 60
+    assert found_of(found, refused=False) == {"z": 50}  # z is fitted with x at 30
 
 
 def test_a_parameter_beside_two_that_trade_off_is_accepted() -> None:
@@ -187,7 +187,7 @@ TIME = Axis("time", 50, 0, 1000, 10, 1)
     ("error", "noise", "found", "low", "high"),
     [
         (lambda time: time / 100 - 1, 0.05, 100, 91, 109),  # 1.96 * 0.05 = 0.098
-        # A jump over zero leaves an error of 0.2 or -0.3; either is explained by the other: 1.96 * 0.2 = 0.392.
+        # A jump over zero leaves an error of 0.2 or -0.3: 1.96 * 0.2 = 0.392 covers both, so that no time is excluded.
         (lambda time: -0.3 if time < 100 else 0.2, 0.001, None, 0, 1000),
         (lambda time: min(time, 100) / 100 - 1, 0.05, 100, 91, 1000),  # beyond 100 a longer time changes nothing
         (lambda time: 0.5 + time / 1000, 0.01, 1, 0, None),  # too large everywhere

@@ -1,4 +1,4 @@
-"""The ceilings of the thesis against numbers computed from the thesis' tables by hand."""
+"""The ceilings (best scores that a prediction can get) of the thesis against numbers worked out from its tables."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_what_the_thesis_prints_twice(ceilings: dict[str, Ceiling]) -> None:
         "topology aware execution time (Table 4.5), topology aware execution time (Table 5.2)": "6",
         "locality binding execution time (Table 5.2), numa oblivious execution time (Table 6.6)": "0",
     }
-    assert found.bounds == ()  # every scored value is scored in only one of its prints
+    assert found.bounds == ()  # of a value that is printed twice only one print is scored
 
 
 def test_volumes_differ_by_what_two_tables_say(ceilings: dict[str, Ceiling]) -> None:
-    """Tables 4.4 and 5.3: the best prediction is the smaller value, with a mean error of (1 - smaller / larger) / 2."""
+    """Of a volume in both Tables 4.4 and 5.3, the smaller value is best: mean error (1 - smaller / larger) / 2."""
     pairs = [
         (0.3423, 0.9986), (1.1157, 5.2197), (2.8416, 39.3668), (1.6365, 3.4797), (0.0675, 5.2117), (0.0613, 3.4587),
     ]  # fmt: skip
@@ -91,7 +91,7 @@ def test_the_affinity_aware_times_are_computed_in_five_of_six_rows(ceilings: dic
 
 
 def test_what_the_bytes_saved_explain(ceilings: dict[str, Ceiling]) -> None:
-    """The explained part is bytes / 64 x 47.6 ns / 12, divided by the gain, from Tables 5.2, 5.3 and 6.1."""
+    """The bytes saved (Tables 5.2, 5.3 and 6.1) explain bytes / 64 x 47.6 ns / 12 workers of the time gained."""
     found = ceilings["bytes saved by locality binding"]
     assert column(found, "explained") == dict(zip(ROWS, ["20%", "14%", "17%", "all", "87%", "41%"], strict=True))
     assert found.bounds == ()
@@ -123,7 +123,7 @@ def test_the_tail_is_the_sum_over_all_outcomes(chances: list[Fraction], successe
     ("question", "deviations"), [("absolute", 1.0), ("one-step", math.sqrt(2)), ("interaction", 2)]
 )
 def test_as_many_values_are_noisy_as_take_part(question: str, deviations: float) -> None:
-    """Each row is a change from 10 s. The simulated values do not count."""
+    """Each row is a published change from 10 s. A ceiling does not depend on simulated values."""
     rows = {row: 0.5 + 0.1 * number for number, row in enumerate("abcdefghij")}
     before = [cell(row, 10.0, 1.0, column="before", role=Role.FITTED) for row in rows]
     after = [cell(row, 10 * ratio, 1.0, baseline="before") for row, ratio in rows.items()]

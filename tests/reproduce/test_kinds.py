@@ -1,4 +1,4 @@
-"""Kinds of tables: every cell is compared with a value that the test computes from single runs."""
+"""Kinds of a study's tables: each cell is compared with a value that the test computes from single runs."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ VALUES = {"a": 1.0, "b": 2.0, "c": 2.1}
     [
         ({"least": "a", "most": ("b", "c")}, True, 1 / 3),
         ({"least": ("a", "c"), "most": "b"}, False, 1 / 3),
-        ({"least": "b", "most": "b"}, False, 1 / 2),  # equal values do not count as less
+        ({"least": "b", "most": "b"}, False, 1 / 2),  # a value that equals another is not less
         ({"least": "a", "most": "b", "times": 1.99}, True, 1 / 2),
         ({"least": "a", "most": "b", "times": 2}, False, 1 / 2),
         ({"alike": ("b", "c"), "within": 0.06}, True, None),
@@ -129,7 +129,7 @@ TABLES.append(StudyTable("said", "What is said", "section 5", CSV / "said.csv", 
 
 
 def test_claims_are_scored_by_how_many_hold(tmp_path: Path) -> None:
-    """Two claims cannot fail. Only the third claim has a null model."""
+    """Two of the three claims hold for any simulated values. Only the third claim has a null model."""
     said = "claim,holds\ntrees end,1\nas much work,1\ndomains steal more elsewhere,1\n"
     study = read_study(str(write_study(tmp_path, more=SAID, said=said)), ["said"])
     (found,) = reproduce(study, tmp_path / "out", quick=True, jobs=1).tables

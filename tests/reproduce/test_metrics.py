@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from numasim.reproduce.metrics import METRICS, FloatArray, Posed
 from numasim.reproduce.study import read_study
 
-MEASURES = read_study("thesis").part("measures")  # enters the thesis' metrics in the table
+MEASURES = read_study("thesis").part("measures")  # reading it adds the thesis' metrics
 FAR, NEAR = MEASURES.PART, "steal_attempts_local"
 VALUES = arrays(np.float64, 6, elements=st.integers(0, 8).map(float))
 
@@ -47,10 +47,10 @@ TWO_ROWS = {"row": [0, 0, 0, 1, 1, 1]}
         ("median-factor", [4.0, 19.0, 0.0], [9.0, 4.0, 7.0], {}, 4.0),
         # published (10 + 30) / 100 = 0.4, simulated (30 + 30) / 120 = 0.5
         ("pooled-share", [10.0, 20.0, 30.0, 40.0], [30.0] * 4, {"quantity": [FAR, NEAR, FAR, NEAR]}, 0.1),
-        # falls, does not rise, does not fall, stays
+        # published against simulated: both fall; only the published value rises; only it falls; both stay
         ("sign-agreement", [1.0, 3.0, 1.0, 2.0], [1.5, 1.0, 2.5, 2.0], {"baseline": ([2.0] * 4, [2.0] * 4)}, 0.5),
         ("rank-correlation", ORDERS, [5, 6, 7, 5, 6, 7], TWO_ROWS, 1.0),
-        # second row: ranks 1 2 3 against 1 3 2, 1 - 6 (1 + 1) / (3 * 8) = 1/2
+        # the first row's order is right: 1; second row: ranks 1 2 3 against 1 3 2: 1 - 6 (1 + 1) / (3 * 8) = 1/2
         ("rank-correlation", ORDERS, [5, 6, 7, 5, 7, 6], TWO_ROWS, (1 + 0.5) / 2),
         ("least-rank-correlation", ORDERS, [5, 6, 7, 5, 7, 6], TWO_ROWS, 0.5),
     ],

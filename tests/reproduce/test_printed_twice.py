@@ -1,4 +1,4 @@
-"""The ceiling of values that are printed twice: found and declared prints, and the bounded scores."""
+"""The ceiling of scores for values that are printed twice: found and declared prints, and the bounded scores."""
 
 from __future__ import annotations
 

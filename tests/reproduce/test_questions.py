@@ -13,11 +13,11 @@ from numasim.reproduce.scores import class_scores, degenerate
 from numasim.reproduce.study import ScoreRule, read_study
 from numasim.reproduce.table_cells import Pair, Role, Score, Table
 
-MEASURES = read_study("thesis").part("measures")  # enters the thesis' questions in the table
+MEASURES = read_study("thesis").part("measures")  # reading it adds the thesis' questions
 
 
 def change(row: str, before: float, after: float, told_before: float, told_after: float) -> list:
-    """Return a row of two columns: published and simulated values before and after a change."""
+    """Return a row of two columns, before and after a change: published values, then simulated values (``told``)."""
     start = cell(row, before, told_before, column="before", role=Role.FITTED)
     return [start, cell(row, after, told_after, column="after", baseline="before")]
 
@@ -47,7 +47,9 @@ def test_one_step_is_what_was_published_before_times_the_simulated_ratio() -> No
 
 
 def test_interaction_tells_the_strength_of_a_change_from_one_row_each_in_turn() -> None:
-    """Published ratios 1/2 and 4/5, simulated 3/4 and 1/2: a from b is 4/5 * 3/4 / (1/2) = 6/5, b from a is 1/3."""
+    """Rows a and b have published ratios 1/2 and 4/5, simulated ratios 3/4 and 1/2. The prediction of a from b is
+    4/5 * (3/4) / (1/2) = 6/5; that of b from a is 1/2 * (1/2) / (3/4) = 1/3.
+    """
     score = scored(TWO, "mape", "interaction")
     assert score.value == pytest.approx((abs(6 / 5 - 1 / 2) / (1 / 2) + abs(1 / 3 - 4 / 5) / (4 / 5)) / 2)
     assert score.null == pytest.approx((abs(4 / 5 - 1 / 2) / (1 / 2) + abs(1 / 2 - 4 / 5) / (4 / 5)) / 2)
@@ -76,7 +78,7 @@ def test_a_simulation_without_effects_is_the_null_model_of_both_ratios(rows: lis
 
 
 def test_a_departure_is_measured_from_the_mean_of_its_column() -> None:
-    """Published ratios 1/2, 4/5, 9/10: only the first is below their geometric mean 0.71. Simulated 0.9, 0.8, 0.7."""
+    """The published ratios are 1/2, 4/5, 9/10; only 1/2 is below their geometric mean 0.71. Simulated: .9, .8, .7."""
     rows = [change("a", 10.0, 5.0, 10.0, 9.0), change("b", 10.0, 8.0, 10.0, 8.0), change("c", 10.0, 9.0, 10.0, 7.0)]
     score = scored(table_of(*rows), "sign-agreement", "departure")
     assert (score.value, score.null) == (pytest.approx(1 / 3), 0.5)  # b agrees: 0.8 is above 0.796

@@ -1,4 +1,4 @@
-"""From a study to its tables: cells, roles, and runs that are shared, stored, left out and ordered."""
+"""From a study to its tables: cells, their roles (fitted or not), and runs: shared, stored, left out, ordered."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_quick_leaves_rows_out_and_makes_programs_smaller(make: Make, small_stud
 
 
 def test_quick_runs_of_another_size_are_predictions_of_which_nothing_was_fitted(make: Make) -> None:
-    """The quick program of Table 1.2 is smaller; the quick program of Table 1.1 only has fewer rows."""
+    """In quick runs Table 1.2 has a smaller program, to which nothing was fitted; Table 1.1 only has fewer rows."""
     found = make(quick=True)
     assert {cell.role for cell in cells(found, "1.2").values()} == {Role.PREDICTED}
     assert cells(found, "1.1")["small", "plain_s"].role is Role.FITTED
@@ -165,7 +165,7 @@ def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:
     plans = [table.kind.plan(Setting(study), table) for table in study.tables.values()]
     runs = _union(plans)
     assert len({run.run_id for run in runs}) == len(runs)
-    # two programs x two variants x two seeds, plus two worker counts x two seeds; all other cells need the same runs
+    # two programs x two variants x two seeds, plus two worker counts x two seeds; all other cells use these runs, too
     assert len(runs) == 8 + 4 < sum(len(plan.runs) for plan in plans)
     kinds = [run.spec.workload.contents_json for run in runs]
     assert len(set(kinds)) == sum(before != after for before, after in zip([None, *kinds], kinds, strict=False))

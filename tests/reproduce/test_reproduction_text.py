@@ -56,7 +56,7 @@ def test_numbers_have_four_digits(value: float | None, unit: str, text: str) -> 
 
 
 def test_a_simulated_value_has_half_its_interval_in_percent() -> None:
-    assert simulated_text(cell("a", 1.0, 20.0, 20.2)) == "20.10 ±6.3%"  # 12.706 * 0.1 / 20.1
+    assert simulated_text(cell("a", 1.0, 20.0, 20.2)) == "20.10 ±6.3%"  # t * error / mean: 12.706 * 0.1 / 20.1
     assert simulated_text(cell("a", 1.0, 20.0)) == "20.00"
     assert simulated_text(cell("a", 1.0)) == "-"
 

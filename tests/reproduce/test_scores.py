@@ -1,4 +1,4 @@
-"""Scores: the counted cells, the null model, and intervals against all possible resamples."""
+"""Scores of a table's cells: which cells count, the null model, and intervals against all possible resamples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numasim.reproduce.scores import class_scores, table_scores
 from numasim.reproduce.study import ScoreRule, read_study
 from numasim.reproduce.table_cells import Interval, Role, Score, Table
 
-MEASURES = read_study("thesis").part("measures")  # enters the thesis' metrics in the table
+MEASURES = read_study("thesis").part("measures")  # reading it adds the thesis' metrics
 TIMES = ScoreRule("times", "mape", 0.15)
 
 
@@ -59,9 +59,9 @@ def test_signs_are_taken_against_the_simulated_baseline() -> None:
     before = {"column": "before", "role": Role.FITTED}
     cells = [
         cell("a", 10.0, 20.0, **before),
-        cell("a", 8.0, 19.0, baseline="before"),  # falls, as the published value does
+        cell("a", 8.0, 19.0, baseline="before"),  # the simulated value falls, as the published value does
         cell("b", 10.0, 7.0, **before),
-        cell("b", 8.0, 7.5, baseline="before"),  # rises, although nearer to the published value
+        cell("b", 8.0, 7.5, baseline="before"),  # the simulated value rises, but is nearer to the published value
         cell("c", 8.0, 7.5, baseline="missing"),
         cell("d", 8.0, 7.5, score="", baseline="before"),
     ]
@@ -98,7 +98,7 @@ def test_the_null_model_is_scored_on_the_cells_that_have_one() -> None:
 
 
 def every_mape(published: list[float], simulated: list[tuple[float, ...]]) -> list[float]:
-    """Return the score of every resample of the seeds, the same seeds for all cells."""
+    """Return the score for every resample of the seeds; a resample has the same seeds in all cells."""
     count = len(simulated[0])
     draws = itertools.product(range(count), repeat=count)
     values = np.array(simulated)

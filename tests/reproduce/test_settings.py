@@ -1,4 +1,4 @@
-"""The fields of runs: readings, fitted parameters, changes, and their order."""
+"""The fields of runs: readings (how a study interprets its paper), fitted parameters, changes, and their order."""
 
 from __future__ import annotations
 

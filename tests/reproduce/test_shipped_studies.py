@@ -100,7 +100,7 @@ def test_no_fitted_value_is_called_a_prediction(study: Study) -> None:
 
 
 def test_the_fitted_time_saves_what_is_recorded() -> None:
-    """The AMD server: the saving equals the printed saving up to the recorded residual."""
+    """On the AMD server the simulated saving of time equals the printed saving up to the residual that is recorded."""
     script = LAWS.part("calibrate")
     (fitted,) = LAWS.parameters
     machine = script.MACHINES[0]
@@ -111,7 +111,7 @@ def test_the_fitted_time_saves_what_is_recorded() -> None:
 
 
 def test_the_fitted_objects_are_the_most_that_come_nearest() -> None:
-    """With one more object, the number of workers of the fastest run is further from the printed number."""
+    """With one more object than fitted, the fastest run has a number of workers further from the printed number."""
     script = SKELAFF.part("calibrate")
     printed = SKELAFF.published("2", "scalable_up_to_cores")
     for fitted in SKELAFF.parameters:
@@ -162,7 +162,7 @@ def test_home_test_is_as_its_text_says_but_for_the_average_of_a_single_tile(tmp_
 
 
 def test_with_one_thread_both_tournaments_are_interleave_once_and_twice() -> None:
-    """One thread merges nothing: vertical does the same work as interleave, and horizontal builds every table twice."""
+    """One thread has nothing to merge: `vertical` does what `interleave` does, `horizontal` builds each table twice."""
     setting, program = Setting(PHOENIX), PHOENIX.programs["paragon"]
 
     def time(variant: str) -> float:
@@ -182,11 +182,11 @@ def test_the_straggler_waits_longest_and_not_for_the_most_lines() -> None:
     machine, straggler = read_machine("xeon-e5-2620-2s"), LAWS.part("straggler").straggler
     assert straggler(machine, [pair(0, 0, 64 * 120), pair(1, 0, 64 * 70, owned=64 * 30)]) == (100, 0)
     assert straggler(machine, [pair(0, 0, 64 * 200), pair(1, 1, 64 * 3), pair(1, 0, 64)]) == (200, 200)
-    # lines from other caches come from no memory
+    # lines that come from another cache do not count as memory reads
     assert straggler(machine, [pair(0, 1, 0, cache=640), pair(0, 0, 64)]) == (11, 1)
 
 
-COUNTED = {  # for each unit: mean time in ns at one instruction per cycle of 2.27 GHz, lines read, MiB of data
+COUNTED = {  # of a unit, as the paper counted: ns at one instruction per cycle of 2.27 GHz, lines read, MiB of data
     "intruder": (2146, 64, 51),
     "kmeans": (4985, 2, None),
     "vacation": (7217, 64, 36),
@@ -209,7 +209,7 @@ def test_units_of_stamp_are_as_counted(row: str) -> None:
 
 @pytest.mark.parametrize(("row", "missed"), [("intruder", 36), ("vacation", 23)])
 def test_a_cache_of_24_mib_misses_as_counted(row: str, missed: int) -> None:
-    """With full caches a unit reads 64 lines; the paper counted 68."""
+    """With full caches a unit of work reads 64 lines from memory; the paper counted 68."""
     changes = {"workers": 1, "workload.units": 40_000}
     spec = Setting(SKELAFF).spec(Wanted(STAMP, row, "numa32 baseline", tuple(from_mapping(changes))))
     counters = simulate_spec(spec, spec.seed).counters
@@ -230,8 +230,8 @@ def test_stamp_aborts_and_scales_as_table_2_says(row: str, published: int, abort
 
 
 def test_the_heuristic_is_figure_7_of_skelaff() -> None:
-    """Pages are cyclic. If threads add units, pages are where they are allocated. Helpers need an idle core that shares
-    the cache.
+    """Pages are dealt to nodes cyclically; if threads add units of work, pages are on the node that allocates them.
+    Helper threads are used if an idle core shares the cache.
     """
     for machine, workers in (("numa16", 8), ("numa16", 16), ("numa32", 16), ("numa32", 32)):
         for row in STAMP.rows:
@@ -266,14 +266,14 @@ def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
 
 
 def test_laws_saves_a_cacheful_of_misses_in_each_sweep() -> None:
-    """The formula of the page on LAWS (`docs/reproductions/laws.md`), for the ten stencils of Table IV of LAWS."""
+    """The test checks the formula of `docs/reproductions/laws.md` for the ten stencils of Table IV of LAWS."""
     cache, quarter = 6 * 2**20, {True: 8096 * 1024 * 8 // 4, False: 8096 * 64 * 64 * 8 // 4}
     printed = pd.read_csv(LAWS.folder / "published" / "laws_table_4_l3_misses_stencils.csv", index_col="program")
     cilk, laws = printed["cilk"], printed["laws"]
     saved, error, unchanged = [], [], []
     for row in printed.index:
         heat = "Heat-ir" if row.endswith("-ir") else "Heat"
-        turns = 2 if row.startswith("SOR") else 1  # half sweeps
+        turns = 2 if row.startswith("SOR") else 1  # SOR passes over its data twice, in half sweeps
         data = 2 * quarter[row.split("-")[0] not in ("6P", "25P")]  # the lines of a sweep, in bytes
         sweeps = turns * cilk[heat] * 64 / (2 * quarter[True])
         saved.append((cilk[row] - laws[row]) * 64 / sweeps)
@@ -312,7 +312,9 @@ def ends(tasks: int, requests: int, think: int, serve: int, order: Order) -> lis
     "order", [lambda core, at: at, lambda core, at: core], ids=["in turn", "always the same first"]
 )
 def test_the_last_task_at_a_single_server_takes_less_than_three_times_the_average(serve: int, order: Order) -> None:
-    """Alone a task takes T = 30 * (40 + s). T + (n - 1) S bounds the last task; T and S (n + 1) / 2 the average."""
+    """A task of 30 requests takes T = 30 * (40 + s) alone, of which S = 30 s are served. With n tasks the last end is
+    at most T + (n - 1) S; the average end is at least T and at least S (n + 1) / 2.
+    """
     tasks, requests, think = 64, 30, 40
     found = ends(tasks, requests, think, serve, order)
     alone, busy, mean = requests * (think + serve), requests * serve, sum(found) / tasks

@@ -30,7 +30,9 @@ DRIFT = 0.02  # the largest change of an error before the values must be fitted 
 
 
 def misread(study: Study, readings: Iterable[Reading], calibration: Calibration) -> list[tuple[str, str, str]]:
-    """Return every prediction that the calibration has read. Only refused parameters may be fitted to predictions."""
+    """Return every published value that the calibration has read although the study scores it as a prediction. Only
+    parameters whose fit was refused may read such values.
+    """
     fitted, refused = fitted_cells(calibration.parameters), fitted_cells(calibration.refused)
     predicted = {
         (table.id, name, row)
@@ -94,7 +96,7 @@ def starting(bench: Any, program: str, row: str, searched: Axis) -> PlannedRun:
 
 
 def test_other_predictions_would_change_nothing(script: ModuleType, study: Study, tmp_path: Path) -> None:
-    """A copy of the study with other numbers in place of all predicted values is calibrated to the same parameters."""
+    """Calibration gives the same parameters for a copy of the study with other numbers in place of all predictions."""
     changed = _with_other_predictions(study, tmp_path / "thesis", script)
     assert script.read_data(Readings(changed)) == script.read_data(Readings(study))
     found = [list(script.calibrate(each, [5], Calibration(), 1, str)) for each in (study, changed)]
@@ -144,7 +146,7 @@ def test_the_committed_values_give_the_committed_errors(
 def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """The search uses small matrices with shorter tasks. The first back-off lasts as many tasks as before."""
+    """The search runs on small matrices, with shorter tasks and a first back-off shortened in the same ratio."""
     refused = of_steps(committed, [3]).refused
     data, bench = script.read_data(Readings(study)), script.Bench(study, of_steps(committed, [1, 2]), InProcess(), str)
     size_ns, stand_in_ns = (
@@ -154,7 +156,7 @@ def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     found = {each.field: each.found for each in refused}
     backoff = script.STEALS[2].sets
     found[backoff] = Decimal(stand_in_ns) * Decimal(found[backoff]) / size_ns
-    # the spread at the best point of all three parameters, found without the stored values
+    # the value of the spread (third parameter) at the best point, which is found without the stored values
     found[script.STEALS[1].sets] = Decimal("0.04")
     errors = script.steal_errors(bench, data, {**found, "workload.n": script.STAND_IN})
     assert [each.residual for each in refused] == [pytest.approx(rms(errors.values()), abs=DRIFT)] * 2

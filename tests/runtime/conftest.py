@@ -1,4 +1,4 @@
-"""Programs of tests that several modules run."""
+"""Compiled test programs that several test modules run."""
 
 from __future__ import annotations
 

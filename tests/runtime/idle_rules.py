@@ -24,5 +24,5 @@ RULES = {
 
 
 def resting(folder: Path, strategy: str, rules: str) -> str:
-    """Write the strategy with the rules of a runtime to a file. Return the file."""
+    """Write the shipped ``strategy`` with the idle ``rules`` of a known task runtime to a file. Return the file."""
     return strategy_file(folder, f"{strategy}-{rules}", f"idle: {{{RULES[rules]}}}", like=strategy)

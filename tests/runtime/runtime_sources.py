@@ -32,12 +32,12 @@ def sources(*patterns: str) -> list[Path]:
 
 
 def library_sources() -> list[Path]:
-    """Return the sources of the C library without virtual time, which need no C++, and without turns."""
+    """Return the sources of the C library without virtual time, which would need C++, and without threads in turns."""
     return [path for path in (*sources("*.c"), *core_sources()) if path.parent not in (VIRTUAL_TIME, TURNS)]
 
 
 def library_with_virtual_time() -> list[Path]:
-    """Return the C library's sources with virtual time; its C++ engine is in the library that was built."""
+    """Return the C library's sources with virtual time. They call the C++ engine of the library that was built."""
     if not VIRTUAL_LIBRARY.is_file():
         pytest.fail(f"{VIRTUAL_LIBRARY} is not built: pip install . does it, or cmake with lib")
     return [*library_sources(), *sorted(VIRTUAL_TIME.glob("*.c")), VIRTUAL_LIBRARY]
@@ -46,7 +46,7 @@ def library_with_virtual_time() -> list[Path]:
 def plan_file(
     folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi", machine: str = MACHINE, seed: int = 0
 ) -> Path:
-    """Write the compiled plan of a strategy (shipped or a file), of a runtime preset with joins. Return the file."""
+    """Write the plan of a strategy (shipped, or a file) and a runtime preset with these joins. Return the file."""
     preset = folder / f"{runtime}-{join}.yaml"
     preset.write_text(f"name: {runtime}-{join}\nlike: {runtime}\njoin: {join}\n")
     path = folder / f"{Path(strategy).stem}-{runtime}-{join}-{workers}.plan"

@@ -31,7 +31,7 @@ def finding(name: str, median: float, unit: str = "ns", **more: Any) -> dict[str
 
 
 def relation(a: int, b: int) -> float:
-    """Return the nanoseconds of a cache line between two hardware threads of this machine."""
+    """Return the transfer time in ns of a cache line between two hardware threads of `TWO_NODES`."""
     core, other = a % 12, b % 12
     return 7 if core == other else 40 if core // 6 == other // 6 else 130
 
@@ -95,7 +95,7 @@ def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
 def test_levels_of_lines_that_the_system_has_are_measured(
     tree: Tree, expected: list[int | None], tmp_path: Path
 ) -> None:
-    """The widest level of a socket is same_socket_ns; the time of two threads of a core is assumed."""
+    """same_socket_ns is the time between the furthest cores of a socket; that between threads of a core is assumed."""
 
     def time_ns(a: int, b: int) -> int:
         per_socket = tree.nodes_per_socket * tree.cores
@@ -133,7 +133,7 @@ def test_medians_are_the_costs_of_the_runtime(tmp_path: Path) -> None:
     assert costs.wait_ns == Decimal("0.5")
     assert costs.move_ns == Decimal("20.5")  # 18 + 2.5
     assert (costs.probe_ns, costs.probe_remote_ns) == (Decimal("1.25"), Decimal("1.25"))
-    # from the end of the call, which takes 900 ns to the near core and 1100 ns to the far core
+    # The wake-up counts from the end of the waking call, which takes 900 ns for the near core, 1100 for the far core.
     assert (costs.wake_ns, costs.wake_remote_ns) == (5000 - 900, 7000 - 1100)
     assert (costs.futex_ns, costs.unpark_ns) == (900, 900)
     assert (costs.resume_ns, costs.fault_ns, costs.migrate_ns) == (11, 600, 1200)
@@ -170,7 +170,7 @@ def test_a_cost_that_was_not_measured_is_assumed_and_marked(name: str, field: st
 def test_a_machine_that_was_not_measured_keeps_what_was_assumed(tmp_path: Path) -> None:
     nothing = {"format": "numasim probe 1", "quick": True, "findings": [], "missing": []}
     found, machine, runtime = files(tmp_path, nothing)
-    assert machine.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))  # 1.1 times the distance: half
+    assert machine.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))  # distance 1.1: half
     assert runtime.costs.push_ns == read_runtime("ompi").costs.push_ns
     assert not any(source.startswith("measured") for source in machine.sources.values())
     assert "# memory_latency is assumed: not all pairs of nodes were measured\n" in found.machine
@@ -211,7 +211,7 @@ def test_numbers_have_three_digits_or_all_before_the_point(value: str, text: str
 def test_the_machine_at_hand_is_measured_and_simulated(
     tmp_path: Path, measured: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A measurement takes long, so a script prints the measurement that another test has made."""
+    """A measurement takes long, so a script in place of the probe prints the measurement that another test has made."""
     again = tmp_path / "numasim-runtime"
     again.write_text(f'#!/bin/sh\n[ "$*" = "probe --quick" ] && exec cat {measured}\n')
     again.chmod(0o755)

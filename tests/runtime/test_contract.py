@@ -22,7 +22,7 @@ HEADERS = RUNTIME / "include" / "numasim"
 SITUATIONS = ("task", "thread", "child", "destroyed", "wrong")
 ALONE = {"name": "fib", "n": 1}  # a single task, which computes: the body that does nothing
 NATIVE, EMULATED, VIRTUAL = 1, 2, 3
-# ways in addition to serial mode and lanes, which need no plan: a mode, and the runtime preset
+# Ways of running a pool with a plan: (mode, runtime preset). Serial mode and lanes, which need no plan, are always run.
 WAYS: dict[str, tuple[int, Any]] = {
     "stacks": (NATIVE, {"like": "bare", "join": "strict"}),
     "fibers": (NATIVE, "bare"),
@@ -42,7 +42,7 @@ def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str
     """Return the output lines of the program, compiled with these flags, but the last, which counts no failed case."""
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
-    # leaks are checked in test_refused_pools.py: the check would dominate the time of each process here
+    # test_refused_pools.py checks for leaks; here the check would take most of the time of each process
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "die_after_fork=0"}
     done = subprocess.run([program, *ways], check=False, capture_output=True, text=True, env=environment, timeout=1800)
     *others, last = done.stdout.splitlines()

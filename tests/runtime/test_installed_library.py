@@ -63,8 +63,8 @@ def test_the_example_runs(prefix: Path, c_compiler: str, tmp_path: Path, static:
 
 
 def test_programs_have_virtual_time_where_it_is_built(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
-    """The installed library gets the file for pkg-config of a build with virtual time, and the package's library of
-    virtual time, which is compiled already.
+    """The test adds to the installed library the pkg-config file of a build with virtual time, and the library of
+    virtual time that the package has compiled already.
     """
     configure_library(tmp_path / "build", c_compiler, virtual=True)
     installed = shutil.copytree(prefix, tmp_path / "installed", symlinks=True)
@@ -96,7 +96,7 @@ def test_a_build_without_counters_counts_tasks_alone(prefix: Path, program: Path
     (without,) = run_kernel(order, next(prefix.rglob("numasim-runtime")))
     (with_them,) = run_kernel(order, program)
     assert without.correct
-    tasks = {"tasks": serial.columns["tasks"]} if kernel != "spinlock" else {}  # spinlock has only parts of a team
+    tasks = {"tasks": serial.columns["tasks"]} if kernel != "spinlock" else {}  # spinlock has no tasks
     assert {name: count for name, count in without.columns.items() if count} == tasks
     assert not any(map(any, [*without.node_attempts, *without.node_success, *without.words]))
     assert sum(with_them.columns.values()) > with_them.columns["tasks"]

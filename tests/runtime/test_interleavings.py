@@ -53,12 +53,12 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     ("memory", "about"),
     [
         *(("reordered", about) for about in ABOUT),
-        # longer cases of these have too many schedules in other memory
+        # in reordered memory the longer cases of these subjects have too many schedules
         *(("buffered", about) for about in ("deque", "lane", "long/two sleepers")),
     ],
 )
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:
-    """Each case runs in the weakest memory that can be explored, which has all schedules of stricter memories."""
+    """Each case runs in the weakest memory model that can be explored; it has all schedules of stricter ones."""
     assert set(explore(program, memory, about).values()) == {"sound"}
 
 

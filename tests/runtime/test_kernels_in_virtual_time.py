@@ -61,7 +61,7 @@ def test_a_file_has_a_seed_that_an_order_may_override(program: Path, tmp_path: P
 
 
 def test_a_program_has_the_dependences_of_the_plans_graph(program: Path, tmp_path: Path) -> None:
-    """The other graph has the same tasks and ops, but no task waits for another task."""
+    """A program is refused under a plan whose graph has the same tasks and ops, but no dependences."""
     parameters = {"tiles": 3, "dependences": 1}
     recorded(program, tmp_path, "cholesky", **parameters)
     path = tmp_path / "cholesky.json"

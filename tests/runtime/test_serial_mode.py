@@ -13,7 +13,7 @@ from runtime_sources import HERE, library_sources, told
 from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_form.graph_io import read
 
-PROGRAM, DEADLOCK, OPTION, UNSUPPORTED = 5, 6, 8, 9  # error codes, which are the cases' exit statuses
+PROGRAM, DEADLOCK, OPTION, UNSUPPORTED = 5, 6, 8, 9  # error codes, and exit statuses of `cases`
 SEEDS = range(40)
 
 
@@ -141,7 +141,7 @@ def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
 
 
 def test_stolen_is_the_order_of_a_thief(orders: Path) -> None:
-    """A thief takes all children of the root, the oldest first, and their children from its own deque."""
+    """A thief steals the children of the root, the oldest first, and takes each child's children from its own deque."""
     for seed in SEEDS:
         assert begun(orders, "stolen", seed) == begun(orders, "thief", seed)
 

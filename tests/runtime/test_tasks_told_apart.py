@@ -151,8 +151,8 @@ EVERY_SPAWN = "spawn: {adaptive: {every: 1, stack: 3, first: work-first}}"
 
 
 def may_bury(join: str, keys: str) -> bool:
-    """Return whether workers may wait for tasks that no worker can resume: because workers sleep, because joins take
-    only some tasks, or because a task waits below the rest of a task that waits for it.
+    """Return whether workers may wait for tasks that no worker can resume: workers sleep, or joins take only some
+    tasks, or a task waits on a stack below the continuation of another task that waits for it.
     """
     return join in ("block", "leapfrog") or (join == "help" and "work-first" in keys)
 

@@ -104,7 +104,7 @@ def test_thieves_come_to_queues_that_are_long_enough(
 @QUEUES
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, condition: str, runtime: str) -> None:
-    """A queue of fib(20) never has more tasks than fib(20) has levels, plus one."""
+    """A queue never has more tasks than the recursion of fib(20) has levels, plus one."""
     plan = plan_file(plans, visiting(plans, condition, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=5), program):
         holds(run)
@@ -177,7 +177,7 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, workers: int) -> None:
-    """Ten lines stream at a time, so a far line takes a tenth of the difference of latencies longer."""
+    """Ten lines are read at a time: a far line takes longer by a tenth of the difference to the near latency."""
     plan = plan_file(plans, "randomized", "help", workers)
     latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"), 0)["latency_ps"].reshape(2, 2)
     further_ps = latency_ps - latency_ps.diagonal()[:, None]
@@ -197,7 +197,7 @@ def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: P
     fields = plan_fields(compile_plan(far_apart, MACHINE, 2, "bare"), 0)
     further_ps, tick_ps = 3_000_000, 1000
     fields["probe_far_ps"] = fields["probe_near_ps"] + further_ps
-    # all cache lines take the same time, so that lines add nothing
+    # all transfers of cache lines take no time, so that only the probes differ
     fields["line_ps"] = np.zeros_like(fields["line_ps"])
     write_fields(fields, tmp_path / "far.plan")
     order = Order(
@@ -233,7 +233,7 @@ def words_of(plans: Path, case: str) -> list[str | Path]:
 
 LANES = ["4 topology-aware help bare", "3 threshold help bare"]
 CILK = ["4 cilk help", "4 cilk continuation"]
-KEPT = {  # the programs of threads/ that print only promises that the runtime does not keep, and how they are run
+KEPT = {  # programs of threads/, with the ways of running them; a program prints only promises that the runtime breaks
     "everything": ["1", "2", "5", "4 serial", *CILK, "4 randomized continuation", *LANES],
     "lanes": ["1", "2", "5", "1 serial", *CILK, "4 randomized continuation", "4 threshold help", *LANES],
     "dependences": [
@@ -284,7 +284,7 @@ def test_a_cholesky_with_dependences_is_that_of_its_serial_twin(program: Path, p
     order = Order("cholesky", {"tiles": 9, "tile_size": 5, "dependences": 1}, repeat=5)
     for run in run_kernel(replace(order, plan=plan_file(plans, strategy, "help", 4)), program):
         holds(run)
-        # one task that spawns all others, and one task for each i >= j >= k
+        # one task spawns all others: a task for each (i, j, k) with i >= j >= k
         assert run.columns["tasks"] == 1 + 9 * 10 * 11 // 6
 
 

@@ -46,7 +46,7 @@ plan_file = partial(plan_file_on, runtime="bare", machine=BIG, seed=1)
 
 @pytest.mark.parametrize("strategy", FREE)
 def test_no_seed_loses_or_repeats_a_task(program: Path, tmp_path: Path, strategy: str) -> None:
-    """Teams, joins and rules for idle workers take turns over the strategies; ``graph`` checks each of its tasks."""
+    """Each strategy gets another team size, join and rules for idle workers; ``graph`` checks each of its tasks."""
     first = FREE.index(strategy)
     for at, rules in enumerate((None, [*RULES][first % len(RULES)])):
         named = resting(tmp_path, strategy, rules) if rules else strategy
@@ -82,7 +82,7 @@ CONDITIONAL = ("work-dealing", "locality-binding", "laws-nc", "laws", "cab")
 
 @pytest.mark.parametrize("strategy", CONDITIONAL)
 def test_nor_is_any_if_thieves_take_under_conditions(program: Path, tmp_path: Path, strategy: str) -> None:
-    """The rules `tokio` and `go` bound the number of searching workers."""
+    """No wake-up is lost either under the rules `tokio` and `go`, which bound the number of searching workers."""
     for rules, family in product(("tokio", "go"), ("ge", "uts")):
         named = read_strategy(resting(tmp_path, strategy, rules))
         plan = plan_of(workload(family), 16, named, machine=machine(BIG))
@@ -170,8 +170,8 @@ def test_turns_are_not_rehearsed(program: Path) -> None:
 def check_same_steps(plan: Plan, seed: int, naps_ps: int = 0) -> None:
     """Check that threads take the steps of the simulator: the makespan and all steals are equal.
 
-    When the last task ends, the simulator drops what is under way. On threads each worker completes one probe, or one
-    nap of at most ``naps_ps``, and a worker that was woken in this instant does not count its wake-up.
+    When the last task ends, the simulator drops the probes and naps of other workers. On threads each other worker
+    completes one probe, or one nap of at most ``naps_ps``, and a worker woken then does not count its wake-up.
     """
     workers = plan.workers.workers
     expected, found = simulate(plan, seed), run_plan(Run(plan, seed), "paced")
@@ -204,7 +204,7 @@ def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
 UNDER_LOCKS = {
     "of domains": "like: affinity-locks",
     "of queues": "like: phoenix-locality-random",
-    # Thieves and the workers that put tasks into queues wait for each other.
+    # Thieves and the workers that put tasks into queues wait for the same lock.
     "of queues, where tasks are dealt": "queues: {deque: {per: worker, own: lifo, steal: fifo, lock: yes}}\n"
     "dispatch: [{to: any, pick: random}]\nsteal: [{from: others}]\nlocks: {kind: mcs, probe: lock-first}",
 }

@@ -71,7 +71,7 @@ def test_every_family_under_every_shipped_strategy(strategy: str, coupled: bool,
         assert not list(differences(program, run)), (family, run.plan.workers.workers)
 
 
-TOLD_APART = {  # after LAWS (model 4.8): each socket works on one slice of the data at a time
+TOLD_APART = {  # as in LAWS (model 4.8): each socket works on one slice of the data at a time
     "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket", "own": "fifo"}},
     "labels": "slices",
     "live": {"per": "socket", "most": 1},
@@ -190,7 +190,7 @@ def test_threads_refuse_a_plan_with_a_sentence(
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
-    """A full queue inlines spawns. The task that ends before such an inlined task leaves its fiber to this task."""
+    """A spawn into a full queue executes the child at once; the task that ended last leaves its fiber to it."""
     inner = [task(5, *[task(7) for _ in range(6)], WAIT, 3) for _ in range(5)]
     work = graph(task(*inner, WAIT, 2))
     how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})

@@ -1,7 +1,5 @@
-"""Whoever adds to the schema of plans has to do something with it: what nobody uses is named here.
-
-What is generated is compared with the schema; every enumeration value, record member, field and counter has to be
-mentioned by hand-written code on both sides.
+"""Everything in the schema of plans is used: hand-written code in Python and in C or C++ mentions each enumeration
+value, record member, field and counter. Failing tests name what is not used. Generated sources agree with the schema.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # where every random plan is held against the schema
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its tests compare random plans with the schema
 
 from completeness import SchemaError, complete  # isort: skip
 
@@ -27,10 +25,10 @@ from numasim.schema.plan_fields import PLAN
 from numasim.schema.record_layouts import CHANCE, RECORDS, Record
 
 PACKAGE = Path(__file__).parents[2] / "numasim"
-GENERATED = PACKAGE.parent / "lib" / "core" / "generated"  # of the sources, whatever is installed
+GENERATED = PACKAGE.parent / "lib" / "core" / "generated"  # in the source tree, even if another numasim is installed
 
 
-# Values that C and C++ treat as what is left when all others have been told apart.
+# Values that C and C++ handle without a name, in the last `else` after all other values.
 LEFT_OVER = frozenset(
     {
         *("NS_ROW_IMPLICIT", "NS_USE_READ_WRITE", "NS_DEAL_MASTER", "NS_AMOUNT_COUNT", "NS_END_FRONT", "NS_FULL_NEXT"),
@@ -39,12 +37,12 @@ LEFT_OVER = frozenset(
     }
 )
 
-BY_WORD = frozenset({"GROW", "NEXT"})  # which Python finds by the word of a specification alone
+BY_WORD = frozenset({"GROW", "NEXT"})  # Python finds these values only by the words of specifications
 
 
 @cache
 def words_in(language: str) -> frozenset[str]:
-    """All identifiers, and the texts that are words, of the hand-written code in ``c`` (and C++) or ``python``."""
+    """Return the identifiers, and strings of one word, in the hand-written code: ``c`` (and C++) or ``python``."""
     suffixes = {".py"} if language == "python" else {".c", ".h", ".cpp", ".hpp"}
     found: set[str] = set()
     for path in (PACKAGE if language == "python" else PACKAGE.parent / "lib").rglob("*"):
@@ -55,7 +53,7 @@ def words_in(language: str) -> frozenset[str]:
 
 
 def unused_values(enumerations: Iterable[Names]) -> Iterator[str]:
-    """The enumeration values that C and C++, or Python, do not mention."""
+    """Yield the enumeration values that C and C++, or Python, do not mention."""
     for each in enumerations:
         cpp = each.cpp_names or (tuple(each.members) if each.cpp else ())
         for at, (name, word) in enumerate(zip(each.members, each.words, strict=True)):
@@ -66,7 +64,7 @@ def unused_values(enumerations: Iterable[Names]) -> Iterator[str]:
 
 
 def fields_of(structure: Structure) -> Iterator[Field]:
-    """All fields of a structure, those of its parts and of what it lists among them."""
+    """Yield all fields of a structure, with the fields of its parts and of the structures in its lists."""
     for field in structure.fields:
         if isinstance(field, (Part, Listed)):
             yield from fields_of(field.of)
@@ -75,7 +73,7 @@ def fields_of(structure: Structure) -> Iterator[Field]:
 
 
 def decisive(structure: Structure) -> Iterator[str]:
-    """The words of the conditions under which a plan has fields: what is generated asks for them."""
+    """Yield the fields in conditions under which a plan has other fields; the generated sources read these fields."""
     for field in structure.fields:
         yield from re.findall(r"\w+", field.when)
         if isinstance(field, (Part, Listed)):
@@ -89,16 +87,16 @@ def unused_fields(structure: Structure) -> Iterator[str]:
 
 
 def unused_members(records: Iterable[Record]) -> Iterator[str]:
-    """The members of records that C and C++, or Python, do not mention."""
+    """Yield the members of records that C and C++, or Python, do not mention."""
     for record in records:
         for member in record.members:
-            sides = ("c",) if record is CHANCE else ("c", "python")  # Python gives the members of a chance in order
+            sides = ("c",) if record is CHANCE else ("c", "python")  # Python gives members of CHANCE by position
             if member.name != "pad":
                 yield from (f"{member.name} in {side}" for side in sides if member.name not in words_in(side))
 
 
 def unused_counters(counters: Mapping[str, str]) -> Iterator[str]:
-    """The counters that the engines do not count."""
+    """Yield the counters that the engines do not count."""
     for name in counters:
         yield from (f"{name} in {side}" for side in ("c", "python") if name not in words_in(side))
 

@@ -13,7 +13,7 @@ import numasim
 from numasim.parts.base import Model
 from numasim.parts.choices import choices_of, words_of
 
-APART = frozenset({"numasim.engine.native._engine", "numasim.__main__"})  # compiled; the command itself
+APART = frozenset({"numasim.engine.native._engine", "numasim.__main__"})  # compiled; runs the command
 
 
 def below(model: type[Model]) -> Iterator[type[Model]]:

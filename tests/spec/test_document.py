@@ -270,7 +270,7 @@ def test_the_matrix_of_a_machine_of_256_nodes_is_read_and_has_few_events(monkeyp
 
 
 def test_what_would_take_seconds_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = MOST_PARSED // 2  # a line end and a colon each
+    lines = MOST_PARSED // 2  # each line has a colon and a line end, which both count
     assert len(parse("".join(f"k{i}: 1\n" for i in range(lines)), HERE).mapping()) == lines
     monkeypatch.setattr(document, "YAML", None)  # the parser must not be called
     for text in ("\n" * (MOST_PARSED + 1), "a: [" + "x," * MOST_PARSED + "]", "k: 1\n" * (lines + 1)):

@@ -72,7 +72,7 @@ def test_the_columns_of_a_single_run_name_its_parts_and_the_file_of_a_graph(run_
         ("machine.name=other", False),
         ("machine.sources={latency_ns: a guess}", False),
         ("strategy.name=other", False),
-        ("strategy={name: x, steal: [{from: others, pick: random}]}", False),  # a default spelt out
+        ("strategy={name: x, steal: [{from: others, pick: random}]}", False),  # a default value, written out
         ("runtime=ompi", False),  # the default runtime of this workload
         ("machine.clock.base_ghz=2", False),  # the value is 2.0 in the file
         ("seed=3", False),  # the identity has the seed of the repeat instead
@@ -124,7 +124,7 @@ def test_run_identities_do_not_depend_on_the_sweep(run_file: Write) -> None:
 
 
 def test_a_copy_with_another_value_is_another_program() -> None:
-    """A copy has no values derived from the old fields, such as the text by which a plan is found again."""
+    """A copy with another field keeps no value derived from the old fields, such as the text that finds its plan."""
     strassen = {"name": "strassen", "n": 128}
     spec = resolve({"machine": "xeon-e5-2620-2s", "workload": strassen, "strategy": "randomized", "workers": 24})
     plan, text = build_plan(spec), spec.workload.whole_json

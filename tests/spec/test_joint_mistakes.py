@@ -1,4 +1,4 @@
-"""Mistakes of a specification are reported together, once each and in file order; a wrong field hides its checks."""
+"""Mistakes are reported together, once each, in file order; checks that need a wrong field are not made."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_all_parts_are_looked_at_and_a_missing_field_may_be_the_misspelt_one() -
 
 
 def test_the_representation_has_field_and_place() -> None:
-    """A notebook, a debugger and a log show the representation, which once had only the problem."""
+    """Notebooks, debuggers and logs show the representation of an error, so it has the field and the place."""
     error = InputError("got 'x'", path=("steal", 0, "from"), place="mine.yaml:3:7", expected="others")
     assert repr(error) == "InputError(\"got 'x'\", path='steal[0].from', place='mine.yaml:3:7', expected='others')"
     assert repr(InputError("got nothing")) == "InputError('got nothing')"
@@ -86,7 +86,10 @@ def test_mistakes_of_a_part_in_a_file_of_its_own_stand_in_its_order(folder: Path
     [
         ("", ["4:10 workers"]),  # more workers than the machine has
         ("model: {background: {nodes: {5: 1}}}\n", ["4:10 workers", "5:30 model.background.nodes.5"]),
-        ("model: {cache: 1, background: {nodes: {5: 1}}}\n", ["5:16 model.cache"]),  # wrong settings hide their checks
+        (
+            "model: {cache: 1, background: {nodes: {5: 1}}}\n",
+            ["5:16 model.cache"],
+        ),  # wrong settings: no further checks
     ],
 )
 def test_checks_of_parts_together_need_those_parts_alone(extra: str, found: list[str]) -> None:

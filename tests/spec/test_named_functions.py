@@ -33,7 +33,7 @@ strategy:
 
 
 def read(folder: Path, source: str = RIGHT, run: str = RUN) -> RunSpec:
-    """Return the run of a file beside the module ``mine``."""
+    """Return the run in a file whose folder has the module ``mine`` with this source."""
     folder.mkdir(exist_ok=True)
     (folder / "mine.py").write_text(source)
     (folder / "run.yaml").write_text(run)

@@ -1,4 +1,4 @@
-"""The cell of a sweep that a single run takes, and changes of axes whose names have dots."""
+"""The cell of a sweep (one value of each axis) that `numasim run` takes, and changes of axes whose names have dots."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def one(*sets: str) -> OneRun:
         (("strategy=threshold",), 0),
         (("runtime.backoff.first_ns=200",), 6),
         (("seed=5",), 3),
-        (("workload=strassen", "strategy=threshold"), 1),  # a mapping with that name, and the seed
+        (("workload=strassen", "strategy=threshold"), 1),  # the value is a mapping with this name
         (("workload={name: strassen, n: 64}",), 3),
         (("strategy=ring",), None),  # no cell has this value
         (("runtime.backoff.first_ns=300",), None),
-        (("runtime=ompi",), None),  # a whole runtime, without the axis inside of it
+        (("runtime=ompi",), None),  # replaces the runtime, in which the axis is a field
         (("workers=4",), 2),  # a field that is no axis
     ],
 )

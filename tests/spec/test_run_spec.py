@@ -1,4 +1,4 @@
-"""A run is made of a document, of changes of the document, and of shipped parts that are found by name."""
+"""A run is made from a document (YAML), changes of the document (`--set`), and shipped parts that are found by name."""
 
 import os
 import shutil
@@ -64,7 +64,7 @@ def test_a_shipped_file_is_read_again_after_a_change(tmp_path: Path, monkeypatch
     given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
     first = resolve({**given, "runtime": "own"}).runtime
     shipped.write_text(shipped.read_text().replace("poll_ns: 0 ", "poll_ns: 12345 "))
-    os.utime(shipped, ns=(0, 1))  # so that a coarse clock of the file system does not matter
+    os.utime(shipped, ns=(0, 1))  # an old time of change, since file systems' clocks are coarse
     assert first.poll_ns != resolve({**given, "runtime": "own"}).runtime.poll_ns == 12345
 
 

@@ -1,4 +1,4 @@
-"""A slow second interpreter, written from the definition of a round, with sets of workers and no compiled tables."""
+"""A slow second interpreter of strategies, by the definition of a round (model 4.1), without compiled tables."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Oracle:
         return level.who is None or self.first[self.mine(self.spec.families(level)[0], w)] == w
 
     def last_group(self, level: LevelSpec, last: int | None) -> list[list[list[int]]]:
-        """Return the queue of the last success, unless the level names other families of queues (default: all)."""
+        """Return the queue of the last successful steal, unless the level names only other families of queues."""
         named = [q for (name, _), q in self.queue.items() if level.queue is None or name in level.queue]
         return [[[last]]] if last in named and last is not None else []
 
@@ -171,7 +171,7 @@ class Round:
         return next((at for at, q in enumerate(segment) if q >= (own if last is None else last)), 0)
 
     def _stride(self, size: int) -> int:
-        """Draw a step whose multiples come to every place of a ring."""
+        """Draw a step that is coprime to ``size``, so that its multiples come to every place of the ring."""
         steps = [step for step in range(1, size + 1) if len({step * n % size for n in range(size)}) == size]
         return steps[self.draw(len(steps))]
 

@@ -73,7 +73,7 @@ def compiled(spec: StrategySpec, nodes: list[int], how: RuntimeSpec | None = Non
 
 @dataclass
 class Snapshot:
-    """A view that a test fills."""
+    """What a strategy sees of queues: lengths and watch bits, filled by a test."""
 
     length: list[int]
     watch: list[list[int]] = field(default_factory=list)

@@ -36,7 +36,7 @@ DEQUES_AND_POOLS = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
 
 
 def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
-    """Return the candidates of a level, read from the tables: groups, segments, queues."""
+    """Return the queues that a level may probe, read from the tables: [groups][segments][queues]."""
     record = plan.level[level]
     at = int(record["row"]) + anchor
     segments = [plan.queue[plan.seg[s] : plan.seg[s + 1]].tolist() for s in range(plan.row[at], plan.row[at + 1])]
@@ -53,7 +53,7 @@ def xeon() -> Machine:
 def test_every_shipped_strategy_compiles_for_every_number_of_workers(name: str, xeon: Machine) -> None:
     """On the machine of the thesis, a thief's row has no queue of the thief unless the level says so.
 
-    The rows of the levels `parent` and `thief` belong to the other worker.
+    In the levels `parent` and `thief`, a row belongs to the parent or thief, not to the searching worker.
     """
     spec = strategy(name)
     for count in range(1, 25):

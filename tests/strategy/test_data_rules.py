@@ -1,4 +1,4 @@
-"""Dispatch rules that depend on the location of a task's data: homes, guards, full queues, shared queues."""
+"""Dispatch rules that depend on the nodes of a task's data: ranks of nodes, conditions, full and shared queues."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_any_is_the_shortest_queue_over_all_homes() -> None:
     assert placed(plan, [*on(1), Objects(UNBOUND, READ, 1, 5)], [2, 0, 1, 0]) == 2
     assert placed(plan, on(1, 1), [2, 1, 1, 1]) == 1, "of equally short queues the lower one, whatever its node"
     assert placed(plan, on(1, 1), [1, 2, 1, 1]) == 0
-    plan = asking({"to": "data", "rank": "any", "pick": "in-order"})  # homes without room are passed over
+    plan = asking({"to": "data", "rank": "any", "pick": "in-order"})  # nodes without room are passed over
     assert placed(plan, on(1, 1), [3, 2, 3, 0]) == 1
     assert placed(plan, on(1, 1), [3, 3, 3, 3]) == NOT_FOUND
 
@@ -159,7 +159,7 @@ def test_home_scheduling_keeps_a_task_without_data() -> None:
 
 
 def test_the_readings_of_the_worker_in_a_domain() -> None:
-    """A-14: the least loaded queue, the queue by the number of the task, or the queues in turn."""
+    """The queue within a domain (A-14) is the least loaded queue, or goes by the task's number, or alternates."""
     length, data = [0, 1, 0, 0], on(0, 64)
     found = {}
     for name in ("locality-binding", "locality-binding-hashed", "locality-binding-round-robin"):

@@ -1,4 +1,4 @@
-"""The queues of new tasks: rule by rule, if there is room, with the class-5 draws of the worker or producer."""
+"""The queues of new tasks: rule by rule, if there is room, with random numbers of the worker's or producer's stream."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_producer_deals_round_robin_and_skips_full_queues() -> None:
     view.length = [500] * 4
     assert prober.place(PRODUCER, view) == -1
     assert prober._states[PRODUCER].dispatch.drawn == 0
-    view.length = [500, 0, 0, 0]  # a full worker scans on, as the runtime says next
+    view.length = [500, 0, 0, 0]  # worker 0's queue is full; `on_full: next` of the runtime goes on to other queues
     assert [prober.place(0, view) for _ in range(3)] == [1, 2, 3]
 
 
@@ -73,7 +73,7 @@ def test_conditions_guard_a_rule() -> None:
 
 def test_the_lightest_node_takes_the_task() -> None:
     plan = dispatching({"to": "lightest", "pick": "shortest"})
-    assert placed(plan, [0, 1, 3, 1]) == [1]  # node 0 holds 3, node 1 holds 2
+    assert placed(plan, [0, 1, 3, 1]) == [1]  # queues of node 0 hold 3 tasks, of node 1 two
     assert placed(plan, [1, 2, 1, 0]) == [0]  # a tie goes to the lower node, then to the lower queue
     spec = stealing({"from": "others"}, dispatch=[{"to": "lightest", "pick": "shortest"}])
     assert placed(compiled(spec, [1, 2]), [5, 4]) == [1], "node 0 without workers is not the lightest"

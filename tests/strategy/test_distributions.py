@@ -19,7 +19,7 @@ LATENCY = np.array([[1, 2], [2, 1]])
 
 
 def known(sizes: list[list[int]], node: list[int]) -> KnownItems:
-    """Return items with ``sizes`` bytes on two nodes, for units on the nodes ``node``."""
+    """Return items with ``sizes`` bytes on two nodes, to be dealt to units (workers); unit i is on node ``node[i]``."""
     found, groups = np.array(sizes, np.int64), np.unique(node)
     return KnownItems(found, np.array(node), groups, found @ LATENCY[groups].T)
 
@@ -36,9 +36,9 @@ ROWS = known([[0, 10], [0, 10], [5, 5], [12, 3]], [0, 1, 0, 1])
 
 def test_four_rows_and_four_units() -> None:
     assert dealt("interleave", ROWS).units.tolist() == [0, 1, 2, 3]
-    assert dealt("locality", ROWS).units.tolist() == [1, 1, 0, 0]  # the shared row costs 15 on both nodes: lowest unit
-    # 45 bytes, 11.25 a unit, 12.375 with a tenth more: row 3 of 15 bytes fits nowhere and goes to the least loaded;
-    # then row 0 to unit 1, row 1 to unit 3, and row 2 to the first that has room, which is unit 2.
+    assert dealt("locality", ROWS).units.tolist() == [1, 1, 0, 0]  # row 2 costs 15 on both nodes: the lowest unit
+    # 45 bytes are 11.25 a unit, and 12.375 with the tenth that may be exceeded. Row 3, of 15 bytes, fits nowhere and
+    # goes to the least loaded unit. Then row 0 goes to unit 1, row 1 to unit 3, and row 2 to unit 2, which has room.
     assert dealt("balanced", ROWS).units.tolist() == [1, 3, 2, 0]
     assert dealt("mixed-locality-balanced", ROWS).units.tolist() == [1, 1, 0, 0]
     assert dealt("mixed-locality-balanced", ROWS, exclusivity="0.9").units.tolist() == [1, 1, 2, 0]

@@ -45,7 +45,7 @@ def test_a_chance_learns_within_its_bounds() -> None:
     second_draws = [[2, 4][draw(SEED, 0, 2 * k + 1, 2)] for k in range(20)]
     assert rounds(prober, 0, Snapshot([0] * 6), 20) == [[(1, q)] for q in second_draws]
     for _ in range(3):
-        prober.found(0, 1, 2, 0)  # 0.2, 0.4, then cut at 0.5
+        prober.found(0, 1, 2, 0)  # the level's chance grows to 0.2, to 0.4, and then to its limit 0.5
     assert all(certain() for _ in range(30))
     prober.found(0, 0, 1, 0)
     assert all(level == 1 for ((level, _),) in rounds(prober, 0, Snapshot([0] * 6), 20))
@@ -102,7 +102,9 @@ def machines(draw: st.DrawFn) -> tuple[Any, Any]:
 
 
 def test_a_permutation_finds_each_of_two_neighbours_first_as_often() -> None:
-    """A ring from a random start comes to the first of two neighbours before the other one unless it starts there."""
+    """In a permutation each of two neighbouring victims is first equally often. In a ring from a random start the first
+    neighbour comes before the second one unless the ring starts at the second.
+    """
     plan = compiled(stealing({"from": "others", "pick": "permutation", "tries": "all"}), [0] * 12)
     view = Snapshot.of(plan)
     firsts = 0
@@ -110,7 +112,7 @@ def test_a_permutation_finds_each_of_two_neighbours_first_as_often() -> None:
         order = [queue for _, queue in Prober(plan, seed).probes(0, view)]
         assert sorted(order) == [*range(1, 12)]
         firsts += order.index(5) < order.index(6)
-    assert abs(firsts - 1000) < 4 * (2000 / 4) ** 0.5  # four standard deviations; a ring would have 10 of 11
+    assert abs(firsts - 1000) < 4 * (2000 / 4) ** 0.5  # four standard deviations; in a ring: 10 of 11
 
 
 QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "node"}}

@@ -39,14 +39,14 @@ def test_the_arrays_over_tasks_into_which_nothing_can_be_written() -> None:
 
 
 def test_only_units_with_a_worker_count() -> None:
-    """Workers on nodes 0 and 3 of four, two nodes a socket: two nodes, two sockets, one machine."""
+    """Workers are on nodes 0 and 3 of four, with two nodes a socket: two nodes, two sockets and one machine count."""
     machine, workers = toy_machine(4, nodes_a_socket=2), on_nodes([0, 3, 3], nodes_a_socket=2)
     kinds = ("worker", "node", "socket", "machine")
     assert [len(llc_bytes_of_units(kind, machine, workers)) for kind in kinds] == [3, 2, 2, 1]
 
 
 def test_a_unit_has_the_caches_of_its_workers() -> None:
-    """A cache a node of 100, 200, 400, 800 bytes; sockets of nodes 0, 1 and 2, 3; no worker is on node 2."""
+    """Nodes 0 to 3 have caches of 100, 200, 400, 800 bytes; nodes 0, 1 and 2, 3 are sockets; node 2 has no worker."""
     plain = toy_machine(4, nodes_a_socket=2)
     machine = replace(plain, caches=replace(plain.caches, llc_bytes=800, llc_sizes=(100, 200, 400, 800)))
     workers = on_nodes([0, 1, 1, 3], nodes_a_socket=2)

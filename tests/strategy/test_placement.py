@@ -68,7 +68,7 @@ def test_homes_are_those_of_the_model() -> None:
 
 
 def test_memory_may_be_dealt_to_the_nodes_of_workers_alone() -> None:
-    """The nodes are in the order of their ids, each once, in any order of the workers."""
+    """Pages go to the nodes that have workers, in the order of the nodes' ids, whatever the order of the workers."""
     spec = PlacementSpec.model_validate({"policy": "interleave", "nodes": "workers"})
     placement = place(spec, toy_machine(4), on_nodes([3, 0, 3]), with_regions(*REGIONS))
     assert homes(placement, 1) == [0, 3, 0, 3, 0, 3, 0, 3, 0]
@@ -76,7 +76,7 @@ def test_memory_may_be_dealt_to_the_nodes_of_workers_alone() -> None:
 
 
 def test_alike_homes_and_dynamic_regions() -> None:
-    """The place of an access does not matter if all pages are on one node, or if bytes are hashed over the nodes."""
+    """All places of a region have equal homes if its pages are on one node, or its bytes are hashed over the nodes."""
     alike = {"first-touch", "first-touch-master", "bind", "hash-home"}
     assert {p["policy"] for p in (*POLICIES, {"policy": "hash-home"}) if placing(**p).is_alike(0)} == alike
     assert [placing(**p).dynamic.tolist() for p in POLICIES[:3]] == [[False, True], [False, False], [False, True]]

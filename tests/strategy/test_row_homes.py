@@ -2,8 +2,8 @@
 
 The thesis counts, for matrices of 512 to 4096 rows, the node of each row's base address. The page map gives the first
 two rows of the table under the default policy: the master initialises the matrix, so the whole matrix is on node 0. The
-other two rows of the table cannot follow from first touch alone. They follow if the memory of a node is full: the rows
-that fit stay, the others go to the other node. As the free memory is not published, these rows test counting.
+other two rows of the table cannot follow from first touch alone. They follow if the memory of a node is full: the
+rows that fit stay, the other rows go to the other node. The free memory is not published; the tests choose it to fit.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def test_only_objects_that_are_used_in_the_way_asked_for_count(
 
 
 def create_task(lengths: list[int], nodes: list[int], objects: list[Objects], high: list[int], low: list[int]) -> int:
-    """Return the queue that gets a task by thesis Algorithm 4, with the readings of model 4.5 (A-13, A-14)."""
+    """Return the queue that gets a task by thesis Algorithm 4, as model 4.5 interprets it (A-13, A-14)."""
 
     def least_loaded(queues: list[int]) -> int:
         return min(queues, key=lambda q: lengths[q])
@@ -181,7 +181,7 @@ def test_locality_binding_is_algorithm_4(nodes: list[int], objects: list[Objects
 
 
 def test_where_queues_have_thresholds_of_their_own_it_stays_with_the_least_loaded() -> None:
-    """Algorithm 4 prefers a longer queue to the least loaded queue if only the longer queue has fewer than S tasks."""
+    """Algorithm 4 prefers a longer queue to the least loaded one if only the longer one holds fewer than its S."""
     nodes, lengths, high, low = [0, 0], [4, 5], [3, 6], [1, 1]
     data = [Objects(0, READ, 1, 64)]
     plan = plan_on(strategy("locality-binding"), nodes)

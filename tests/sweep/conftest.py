@@ -1,4 +1,4 @@
-"""Makes the toy sweep importable, also by worker processes."""
+"""Fixtures that run the toy sweep in this process and in other processes, which import it."""
 
 from __future__ import annotations
 

@@ -89,7 +89,9 @@ def machine(folder: Path, name: str, rate: int) -> Path:
 def test_times_are_those_of_the_machine_s_cores_where_both_rates_are_known(
     graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """7 us on cores of 250 million steps per second are 3.5 us at 500 and 1.75 us at 1,000 million steps per second."""
+    """The graph was recorded on cores of 250 million steps per second and takes 7 us there. It takes 3.5 us at 500
+    million steps per second, and 1.75 us at 1,000 million.
+    """
     here, a, b = (machine(tmp_path, *each) for each in (("here", 250 * 10**6), ("a", 500 * 10**6), ("b", 10**9)))
     words = ("-s", "randomized", "-w", "2", *TIMES, "-o", tmp_path / "r")
     assert asked(graph, "-m", a, "-m", b, "--recorded-on", here, *words) == 0

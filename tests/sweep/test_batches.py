@@ -91,7 +91,7 @@ def test_what_a_first_run_prepares_for_all_soon_counts_for_little() -> None:
     size.learn(BatchOutcome(1, TARGET_S, {}, b""))
     assert size.next(10**6, 1) == 1
     size.learn(BatchOutcome(32, TARGET_S, {}, b""))
-    assert size.next(10**6, 1) == 21  # 32.5 runs in 1.5 s
+    assert size.next(10**6, 1) == 21  # 32.5 runs would take the target time of 1.5 s
 
 
 def test_the_last_batches_are_shares_of_what_is_left_but_not_too_short() -> None:

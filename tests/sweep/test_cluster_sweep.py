@@ -190,7 +190,7 @@ def test_a_cluster_of_this_machine_ends_with_its_sweep(
     process = start_sweep(tmp_path, "local:1", "stall_at_three_workers", REPEAT)
     wait_until(lambda: shards(tmp_path) and stalled(started_in), process)
     (worker,) = children_of(process)
-    os.killpg(process.pid, number)  # as a terminal does
+    os.killpg(process.pid, number)  # to the group, as a terminal does
     _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == -number
     assert text.count("Traceback") == (number == signal.SIGINT)

@@ -36,7 +36,7 @@ from numasim.sweep.store.results_tables import (
 
 def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None:
     expected = counter_value(repeat_seed(7, 0), "makespan_ps", 1)
-    assert int(float(expected)) != expected  # a float would lose digits of this number
+    assert int(float(expected)) != expected  # a float could not hold this number exactly
     sweep_toy(toy_sweep(), tmp_path / "good")
     sweep_toy(toy_sweep(), tmp_path / "bad", fail_at_two_workers)
     good, bad = load(tmp_path / "good"), load(tmp_path / "bad")

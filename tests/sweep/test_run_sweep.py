@@ -211,7 +211,7 @@ def test_runs_for_which_a_batch_had_no_time_are_done_by_a_later_one(
 def test_an_interrupt_keeps_what_had_ended(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         sweep_toy(toy_sweep(), tmp_path, interrupt_at_three_workers)
-    runs_of_fewer_workers = 2 * 2 * 2  # one or two workers, two strategies, two repeats: these come first
+    runs_of_fewer_workers = 2 * 2 * 2  # {1, 2} workers x 2 strategies x 2 repeats run first
     assert sweep_toy(toy_sweep(), tmp_path).executed == 12 - runs_of_fewer_workers
 
 

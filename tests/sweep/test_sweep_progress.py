@@ -52,7 +52,7 @@ class Output:
 
 
 def test_a_notebook_keeps_one_line_without_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a second a run, the bar is drawn for each run; the last line is a function of the number of runs alone."""
+    """If each run takes a second, the bar is drawn for each run. The last line depends only on the number of runs."""
     clock = count()
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     output = Output()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numasim.sweep.run_sweep import SweepOutcome
 
 NODES = 2
-REPEAT = 12  # of the sweeps that are killed
+REPEAT = 12  # repeats of each cell in the sweeps that are killed
 WAIT_S = 600  # time limit of a test; on a busy machine processes may take minutes to start
 LONGEST_STALL_S = 3600  # time limit of a stall that no test ends
 

@@ -1,4 +1,4 @@
-"""Page faults and memory that is given back: times worked out by hand, on both engines (model 2.5 and 3.5)."""
+"""Page faults and memory given back, under the address space's lock: times by hand, all engines (model 2.5, 3.5)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_faults_alone_are_as_fast_as_the_address_space_lets_them(workers: int) -
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
 @pytest.mark.parametrize(("batch", "flushes"), [(0, 1), (4, 3)])
 def test_memory_is_given_back_by_one_worker_at_a_time(workers: int, batch: int, flushes: int) -> None:
-    # each worker interrupts all others, and waits for all others: P (a + b (P - 1))
+    # One worker takes a + b (P - 1), for its pages and to interrupt all others; under the lock all take P times this.
     work = one_each(workers, freed=of_pages(*[10] * workers))
     seen = observe(space(work, workers, unmap_ns=100, shootdown_ns=64, unmap_batch=batch))
     alone_ps = (10 * 100 + flushes * 64 * (workers - 1)) * NS
@@ -93,7 +93,7 @@ def test_nodes_slow_down_giving_back_as_they_do_faults() -> None:
 
 
 def test_what_computes_beside_the_lock_hides_its_holders() -> None:
-    # an item holds the lock for a fifth of its time, which is enough for five workers and not for six
+    # an item holds the lock for a fifth of its time, so that the lock suffices for five workers but not for six
     def makespan_ps(workers: int) -> int:
         work = one_each(workers, compute_ps=400 * NS, freed=of_pages(*[1] * workers))
         return int(observe(space(work, workers, unmap_ns=100))["makespan_ps"])
@@ -109,8 +109,8 @@ NEAR_PS, FAR_PS = (int(TWO_NODES.latency_ps[0, home]) for home in (0, 1))
 @pytest.mark.parametrize(("deal", "remote"), [("locality", 0), ("interleave", Fraction(1, 2))])
 @pytest.mark.parametrize("workers", [8, 32])
 def test_dealing_by_locality_saves_what_pages_of_others_take_longer(workers: int, deal: str, remote: Fraction) -> None:
-    # nothing but the lock limits the phase: a page for each of 4,096 values, at 85 or 140 ns a load, and a flush a row.
-    # Each worker demands the lock for the time of the rows that are dealt to its node, not of all rows.
+    # Only the lock limits the phase: each of 4,096 values gives back a page (85 or 140 ns a load), each row flushes.
+    # Each worker demands the lock for the mean time of the rows that are dealt to its node, not of all rows.
     flush_ps = 10 * NS * (workers - 1)
     work = {"name": "reduce", "emits": 4096, "rows": 512, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
     nothing = {"emit_ns": 0, "key_ns": 0, "copy_ns": 0, "entries_returned": 0}

@@ -31,13 +31,13 @@ def random_graphs(tasks: int = 60, task_bytes: int = 0) -> list[Workload]:
     return [generate(spec) for spec in trees + layers]
 
 
-# ---- item 1, which `check_bounds` and the invariants also hold every other run to -----------------------------------
+# ---- item 1; `check_bounds` and the invariants check this bound in every other run -----------------------------------
 
 
 @pytest.mark.parametrize("join", ["help", "own", "strict", "continuation"])
 @pytest.mark.parametrize("spawn", ["help-first", "work-first"])
 def test_one_worker_without_overheads_takes_the_work(join: str, spawn: str) -> None:
-    """T_1 = T1 exactly, whatever the join and the spawn order."""
+    """The time on one worker, T_1, equals the work T1 exactly, for any kind of join and spawn order."""
     for work in random_graphs(task_bytes=5000):
         seen = run(work, 1, stealing(spawn=spawn), runtime(join=join))
         assert seen["makespan_ps"] == seen["work_ps"] == seen["serial_ps"]
@@ -57,10 +57,10 @@ ORACLE = stealing(
 def test_greedy_bound(workers: int) -> None:
     """P T <= T1' + (P - 1) Tinf' (Graham; Brent): an idle worker gets any ready task at once.
 
-    All ready tasks are in one queue at which every idle worker looks once a step. T1' and Tinf' have one step in front
-    of every spawned task, which is the look that finds it. A look that fails at time s sees an empty queue, so a task
-    of the critical path lies in the queue for less than a step while some look is under way that fails, and the look
-    that finds it is under way then. So at every instant either no worker fails, or at least one worker pays for Tinf'.
+    T is the makespan on P workers. All ready tasks are in one queue, at which every idle worker looks once a step. In
+    the work T1' and the span Tinf' each spawned task is preceded by one step, the look that finds it. A failing look
+    sees an empty queue. So while some look fails, a task of the critical path is in the queue for less than a step, and
+    the look that finds it is under way. At every instant either no look fails, or one worker advances Tinf'.
     The plain form of the bound, T <= T1' / P + Tinf', follows.
     """
     closest = 0.0
@@ -72,7 +72,7 @@ def test_greedy_bound(workers: int) -> None:
         assert workers * seen["makespan_ps"] <= bound
         closest = max(closest, workers * seen["makespan_ps"] / bound)
     print(f"P = {workers}: at most {closest:.3f} of the bound is used")
-    assert closest > 0.8  # the bound is near enough to mean something
+    assert closest > 0.8  # some run comes close to the bound
 
 
 # ---- expected steals and makespans ----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_unit_steals(n: int, workers: int) -> None:
 
 
 def test_every_unit_of_every_worker_is_work_or_an_attempt() -> None:
-    """P T = T1 + attempts, exactly: all times are whole units and probes of the last instant count."""
+    """P T = T1 + attempts, exactly: in every unit each worker works or probes; probes that end with the run count."""
     for workers in (2, 7, 16):
         for seed in range(10):
             seen = unit_run(9, workers, seed)
@@ -119,7 +119,7 @@ def test_every_unit_of_every_worker_is_work_or_an_attempt() -> None:
 
 
 def latency_run(tasks: int, workers: int, latency: int, seed: int) -> Seen:
-    """Unit tasks (of 1 ns) on worker 0; half is stolen; request and answer take ``latency`` units each.
+    """Run tasks of 1 ns (a unit), all on worker 0. A thief steals half of a queue; request and answer take ``latency``.
 
     The probe is the request. A success pays the answer as overhead before the first stolen task, a failure as the wait
     before the next request.
@@ -131,9 +131,9 @@ def latency_run(tasks: int, workers: int, latency: int, seed: int) -> Seen:
 
 @pytest.mark.parametrize(("tasks", "workers", "latency"), [(20_000, 16, 20), (40_000, 32, 20), (40_000, 64, 10)])
 def test_latency(tasks: int, workers: int, latency: int) -> None:
-    """E[Cmax] <= W / p + 16.12 lam log2(W / (2 lam)) + 3 lam and E[R] <= 8.06 p log2(W / lam), and both in the bands
-    that simulations of this very process gave: (Cmax - W / p) / (lam log2(W / lam)) from 2.0 to 4.0, requests per
-    p log2(W / lam) from 1.1 to 2.0.
+    """The makespan has E[Cmax] <= W / p + 16.12 lam log2(W / (2 lam)) + 3 lam, the requests E[R] <=
+    8.06 p log2(W / lam), for work W, p workers and latency lam. The paper's own simulations gave
+    (Cmax - W / p) / (lam log2(W / lam)) from 2.0 to 4.0, and R / (p log2(W / lam)) from 1.1 to 2.0.
     """
     runs = [latency_run(tasks, workers, latency, seed) for seed in range(6)]
     makespan = mean(seen["makespan_ps"] / NS for seen in runs)

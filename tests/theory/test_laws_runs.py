@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 from laws_equations import Pass, live_at_most, on_machine, packed_work, pass_of, space_checks, time_checks
 
 SOCKETS, CORES = 2, 3
-SEARCH_PS = 10**9  # a millisecond: twenty times the mean wait of a head before a look into another socket
+SEARCH_PS = 10**9  # 1 ms, for a search: twenty times the mean wait of a head worker before it looks into another socket
 QUICK = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100}, poll_ns=1000)
 ITERATIONS = 5
 MIXED = [{"from": "own", "queue": "cf"}, {"from": "own-socket"}]  # levels
@@ -36,7 +36,7 @@ BARE = {
 
 
 class AtDepth:
-    """Subtrees at one depth; the times of the iterations but the last."""
+    """A controller that packs tasks into subtrees at one depth, and keeps the times of all iterations but the last."""
 
     def __init__(self, depth: int) -> None:
         self.depth = depth
@@ -51,7 +51,7 @@ class AtDepth:
 @pytest.mark.parametrize("strategy", ["laws", "cats"])
 @pytest.mark.parametrize("program", [{"name": "fib", "n": 10}, {"name": "heat", "x": 64, "y": 64, "sweeps": 1}])
 def test_a_program_without_a_loop_runs_as_under_cilk(strategy: str, program: dict[str, Any]) -> None:
-    """Nothing is packed or profiled: every counter and hash is the same, but for events that cilk passes over."""
+    """Nothing is packed or profiled: every counter and hash is that of `cilk`, except for events that `cilk` skips."""
     work = generate(workload_spec(**program))
     found, expected = (
         simulate(plan_of(work, 6, shipped_strategy(name), "own", toy(SOCKETS, CORES)), seed=3).counters
@@ -100,7 +100,7 @@ def second_pass(seen: Seen, program: Program) -> Pass:
 
 @pytest.mark.parametrize(("program", "depth"), [("nqueens", 2), ("nqueens", 3), ("mandelbrot", 2), ("mandelbrot", 4)])
 def test_a_pass_keeps_the_bounds_of_its_subtrees_and_of_its_space(program: str, depth: int) -> None:
-    """Equation 9 for each subtree, equation 13 with the whole subtree as a link of a chain, equation 15."""
+    """Equation 9 holds for each subtree, equation 13 if a chain contains whole subtrees, and equation 15."""
     plan, known, roots = packed_plan(program, depth)
     ran = second_pass(quickly(plan), known)
     checks = time_checks(ran, known, roots, SOCKETS, CORES, ROUND_PS)
@@ -119,9 +119,7 @@ def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
 
 
 def test_heads_alone_execute_the_free_tier() -> None:
-    """Equation 8 holds if no task is in a subtree; with the time of one socket of three cores equation 8 would not
-    hold.
-    """
+    """Without subtrees equation 8 holds for one executing core (head) per socket; the bound for all cores fails."""
     plan, known, _ = packed_plan("nqueens", 99)
     ran = second_pass(quickly(plan), known)
     none = np.array([], np.int64)
@@ -130,8 +128,8 @@ def test_heads_alone_execute_the_free_tier() -> None:
 
 
 def test_space_on_one_worker_on_many_and_breadth_first() -> None:
-    """Depth first, one worker has a chain of live tasks, and many workers have at most a chain each (equation 14). The
-    free tier is created breadth first: without subtrees equation 15, with a chain for each worker, does not hold.
+    """Depth first, the live tasks of one worker are a chain, and many workers have at most a chain each (equation 14).
+    Tasks outside of subtrees are created breadth first: without subtrees the bound of a chain per worker is exceeded.
     """
     work = generate(workload_spec("nqueens", **BARE["nqueens"]))
     free, known, _ = packed_plan("nqueens", 99)

@@ -100,16 +100,14 @@ SYSTEMS: dict[str, tuple[Draw, Callable[[float], float]]] = {
     "M/D/1": (constant, lambda load: load / (2 * (1 - load))),
     "M/M/1": (exponential, lambda load: load / (1 - load)),
 }
-SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # clients, rounds of each in one run; runs
+SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # load: clients, rounds, runs
 
 
 @pytest.mark.skipif(DEFAULT_ENGINE != "native", reason="takes minutes on the reference engine")
 @pytest.mark.parametrize("load", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
-    """The engine has the waits of Lindley's recursion, to the picosecond; the mean wait of all runs is the mean of
-    theory.
-    """
+    """All waits are those of Lindley's recursion, to the picosecond; the mean wait of all runs is that of theory."""
     service, theory = SYSTEMS[system]
     clients, rounds, runs = SIZES[load]
     waits = []
@@ -127,7 +125,7 @@ def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_wait_is_that_of_lindley(kind: str) -> None:
-    """On every engine W' = max(0, W + service - gap), to the picosecond."""
+    """On every engine the next wait is W' = max(0, W + service - gap), to the picosecond."""
     gaps, services = draw_times(30, 20, 0.8, constant, seed=1)
     assert wait_by_engine_ps(gaps, services, kind, simulated) == wait_by_lindley_ps(gaps, services) > 0
 
@@ -168,7 +166,7 @@ rounds_of_a_client = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)
 
 @given(st.lists(rounds_of_a_client, min_size=1, max_size=5))
 def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
-    """The last section ends after all the work of the busiest client, and after all the work of the lock."""
+    """The last section ends no earlier than the sum of the busiest client's times and the sum of all hold times."""
     last = max(section[3] for section in held(closed_system(times), len(times)))
     held_ps = sum(hold for each in times for _, hold in each)
     assert last >= max(held_ps + min(each[0][0] for each in times), *(sum(map(sum, each)) for each in times))
@@ -191,7 +189,7 @@ def test_the_ratio_of_the_thesis() -> None:
 
 @pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
 def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
-    """T_lock, eq. 6.2 (the home is the own node) and 6.3, without a swap."""
+    """T_lock is as in eq. 6.2 (the word is on the worker's own node) and eq. 6.3 (on another), without the swap."""
     machine = shipped_machine("xeon-e5-2620-2s")
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
     bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]  # worker 1 alone reads the word

@@ -5,11 +5,11 @@ one attempt to steal one task from a random other that holds at least two. With 
 least i tasks: S_1 = lambda, S_2 = ((1 + lambda) - sqrt((1 + lambda)^2 - 4 lambda^2)) / 2, and
 S_i - S_(i+1) = (S_(i-1) - S_i) lambda / (1 + lambda - S_2).
 
-Nothing but ordinary parts is needed. A server and its source of arrivals are two workers of one core, whose queue is
-the server's. The source executes one long body that computes for a gap, spawns a task, and so on. The level that
-steals is entered with a chance that a task found at home raises to one and a failed attempt lowers to zero: one
-attempt after each time of being busy. A task in execution is not in the queue, so a victim holds two tasks when its
-queue holds one.
+The process is built from ordinary parts. A server and its source of arrivals are two workers of one core, which share
+the server's queue. The source executes one long body that alternates between computing (a gap) and spawning a task. A
+server enters the level that steals with a chance, which is one after a task from its own queue and zero after a failed
+attempt: one attempt each time that it becomes empty. A task in execution is not in the queue, so a victim with two
+tasks has one in its queue.
 """
 
 from __future__ import annotations

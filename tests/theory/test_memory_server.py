@@ -1,16 +1,16 @@
-"""A memory controller as a server: equal tasks of memory traffic at c workers, an M/D/c queue (model 8, item 9).
+"""Workers as servers: equal tasks that read memory, on c workers, are an M/D/c queue (model 8, item 9).
 
-Tasks that read the same number of bytes arrive as a Poisson process at one queue, from which c workers take them first
-come, first served; the controller has bandwidth for all of them, so that each takes the same time D. The chain of the
-proof has three links:
+Tasks that read equal numbers of bytes arrive as a Poisson process at one queue, from which c workers take them first
+come, first served. The controller has bandwidth for all tasks, so that each takes the same time D. W(n) is the wait and
+A(n) the arrival of task n. The proof has three steps:
 
 - The engine: every single wait is that of the recursion W(n) = max(0, W(n - c) + D - (A(n) - A(n - c))), up to the
-  polls of idle workers. (With equal times tasks leave in the order in which they came, so that the n-th one gets the
-  worker of the n - c-th one: Kiefer and Wolfowitz's recursion is c of Lindley's.)
+  polls of idle workers. (Tasks of equal times leave in the order of their arrival, so that task n gets the worker of
+  task n - c: Kiefer and Wolfowitz's recursion becomes c separate recursions of Lindley.)
 - The recursion: its mean over a million tasks is the wait of the M/D/c queue, within 2 % in all cases. The wait of the
   queue is by Cosmetatos' approximation (1975), whose error is below 2 %.
-- Lee and Longton (1959): half the wait of the M/M/c queue, exact for one worker, and within 5 % for several where they
-  are busy enough for arrivals to queue; at rho = 0.7 and below it is itself 5 to 14 % too low for two and four.
+- The approximation of Lee and Longton (1959): the mean wait is half of that of the M/M/c queue. This is exact for one
+  worker, and within 5 % for several workers at high load. At loads up to 0.7 it is 5 to 14 % too low for two and four.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def test_every_wait_is_that_of_the_recursion(workers: int, load: float) -> None:
     put = {task_id: t for t, _, task_id, _ in seen.of_rank(Rank.PUT)}
     reads = sorted((put[each.task], each.start_ps, each.end_ps) for each in seen.log if each.task in put)
     assert [arrived for arrived, _, _ in reads] == arrival
-    assert {end - start for _, start, end in reads} == {SERVICE_PS}  # the controller has bandwidth for all of them
+    assert {end - start for _, start, end in reads} == {SERVICE_PS}  # the controller has bandwidth for all tasks
     found = np.array([start - arrived for arrived, start, _ in reads])
     expected = waits(np.array(arrival), workers, SERVICE_PS)
-    # an idle worker looks once a poll; a task that starts late by a poll delays all tasks that queue up behind it
+    # an idle worker looks once per poll time; a task that starts late by this time delays all tasks behind it
     late = found - expected
     assert late.min() >= -1
     assert late.max() <= 0.005 * SERVICE_PS

@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 
 from laws_equations import live_at_most, packed_work, pass_of, space_checks, time_checks
 
-# 0 (10) has the children 1 (2) and 5 (4); 1 has 2, 3 and 4 (6, 8, 6), 5 has 6 (20)
+# Task 0 takes 10 ps; its children are 1 (2 ps) and 5 (4 ps). Task 1 has the children 2, 3 and 4 (6, 8, 6 ps), task 5
+# has the child 6 (20 ps).
 PARENT = np.array([-1, 0, 1, 1, 1, 0, 5])
 END = np.array([7, 5, 3, 4, 5, 7, 7])
 OWN = np.array([10, 2, 6, 8, 6, 4, 20])
@@ -27,7 +28,7 @@ def test_work_chains_and_time_bounds_by_hand() -> None:
     assert found.subtrees == (22, 24)
     assert found.chains == (10, 24)
     assert found.free_chain == 10
-    assert found.chain == 34  # 0, 5, 6
+    assert found.chain == 34  # tasks 0, 5 and 6: 10 + 4 + 20 ps
     # on two sockets of two cores
     assert found.free_ps(2) == 5 + 10
     assert found.subtree_ps(2) == [11 + 10, 12 + 24]
@@ -40,7 +41,7 @@ def test_work_chains_and_time_bounds_by_hand() -> None:
 # ---- a pass of the tree above on two sockets of two cores, with 1 and 5 as roots, from 100 to 160 -----------------
 
 STRETCHES = [
-    (0, 0, 10, 20),  # an earlier pass
+    (0, 0, 10, 20),  # of an earlier pass
     (0, 0, 100, 110),
     (1, 0, 110, 112),
     (2, 0, 112, 118),
@@ -49,7 +50,7 @@ STRETCHES = [
     (5, 2, 111, 115),
     (6, 2, 115, 135),
 ]
-PUT = [(110, 1), (110, 5), (112, 1), (20, 5)]  # the roots; the rest of 1, which another core may take; an earlier pass
+PUT = [(110, 1), (110, 5), (112, 1), (20, 5)]  # puts (time, task): roots, the continuation of 1, an earlier pass
 
 
 DEPTH = np.array([0, 1, 2, 2, 2, 1, 2])

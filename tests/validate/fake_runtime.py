@@ -1,4 +1,4 @@
-"""A fake runtime that answers with the simulator's predictions, changed by a rule, to test a validation's verdicts."""
+"""A fake task runtime, to test a validation's verdicts: it returns the simulator's predictions, changed by a rule."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ bounds:
 
 
 def part_file(folder: Path, mode: str = "virtual", costs: str = "measured", repeats: int = 2) -> str:
-    """Write a part to this folder, and return its path."""
+    """Write the specification of a part of a validation to this folder. Return its path."""
     path = folder / f"{costs}.yaml"
     bounds = BOUNDS if costs == "measured" else ""
     path.write_text(PART.format(mode=mode, costs=costs, repeats=repeats, bounds=bounds))

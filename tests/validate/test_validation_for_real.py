@@ -73,7 +73,7 @@ def test_shipped_parts_are_sound(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["virtual", "native"])
 def test_a_quick_validation_has_cells_of_the_whole_one(name: str) -> None:
-    """The bounds were set for programs of these sizes: in smaller programs, overheads per task are not small."""
+    """The bounds were set for programs of these sizes: in smaller programs, the overheads of tasks are not small."""
     whole, quick = (part_of(name, quick=quick, machine="xeon-e5-2620-2s", runtime="bare") for quick in (False, True))
     assert {cell.label for cell in quick.cells} < {cell.label for cell in whole.cells}
     assert {cell.program.kernel for cell in quick.cells} == {cell.program.kernel for cell in whole.cells}

@@ -20,7 +20,7 @@ LONGEST_MS = 1_800_000  # a time limit for any step, so that nothing hangs
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the page alone. Its parts have cells outside a bound, and cells with differing counters."""
+    """Return the page without other files. In its parts some cells exceed a bound, and some cells' counters differ."""
     folder = tmp_path_factory.mktemp("validation")
     with pytest.MonkeyPatch.context() as patch:
         FakeRuntime(slower(2, "graph")).install(patch, folder)

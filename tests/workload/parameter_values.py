@@ -1,4 +1,4 @@
-"""Values of the parameters of every workload family, from the models: small values, the bounds, and every name."""
+"""Values of the parameters of every workload family, from the pydantic models: small values, bounds, every name."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _bounds_of(annotation: Any) -> Iterator[int]:
 
 
 def values_of(field: FieldInfo) -> tuple[Any, ...]:
-    """Return the names of a parameter, or small numbers, the largest number and a number beyond."""
+    """Return the allowed words of a parameter, or small numbers, the largest allowed number and a larger number."""
     most = most_of(field)
     return names_of(field) or (*SMALL_NUMBERS, most // 2, most, most + 1)
 
@@ -76,7 +76,7 @@ def every_value() -> Iterator[tuple[str, str, Any]]:
 
 
 def with_value(name: str, key: str, value: Any) -> list[Mapping[str, Any]]:
-    """Return parameters with ``value``: small parameters, and required parameters with each combination of names."""
+    """Return small parameters in which ``key`` is ``value``, for each combination of words of required ones."""
     family = FAMILIES[name]
     fields = keys_of(family)
     required = {each: family.small[each] for each, field in fields.items() if field.is_required()}
@@ -86,7 +86,7 @@ def with_value(name: str, key: str, value: Any) -> list[Mapping[str, Any]]:
 
 
 def accepted(name: str, parameters: Mapping[str, Any]) -> WorkloadParameters | str:
-    """Return the checked parameters, or the refusal."""
+    """Return the checked parameters, or the message of the error."""
     try:
         return workload_spec(name, **parameters)
     except (ValidationError, InputError) as refused:

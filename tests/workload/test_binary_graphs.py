@@ -121,7 +121,7 @@ def refusal(data: bytes) -> str:
     return str(problem.value)
 
 
-# ---- there and back ----
+# ---- written and read back ----
 
 
 def test_a_graph_with_everything_survives_in_all_forms(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ class Trap:
 def archive(*members: tuple[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
     file = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(file, "w", kind) as opened:
-        warnings.simplefilter("ignore")  # a name twice
+        warnings.simplefilter("ignore")  # zipfile warns of two members of one name
         for name, content in members:
             opened.writestr(name, content)
     return file.getvalue()

@@ -69,9 +69,9 @@ def test_closed_forms(tiles: int, size: int) -> None:
 
 @pytest.mark.parametrize("tiles", [2, 3, 9])
 def test_the_critical_path_of_large_tiles_goes_by_the_products(tiles: int) -> None:
-    """A gemm leads from the trsm of each step to the trsm of the next step. In thirds of the cube of a tile's size, the
-    path has 9 tiles - 10 (Quach, Langou: A makespan lower bound for the scheduling of the tiled Cholesky factorization,
-    2015).
+    """A gemm leads from the trsm of each step to the trsm of the next step. With tiles of b x b elements the path has
+    (9 ``tiles`` - 10) b^3 / 3 operations (Quach, Langou: A makespan lower bound for the scheduling of the tiled
+    Cholesky factorization, 2015).
     """
     size = 600
     work = make("cholesky", tiles=tiles, tile_size=size, ps_per_1000_flops=1000)

@@ -1,4 +1,6 @@
-"""The CPU-bound programs of LAWS: the set in integers, the best knapsack by another method, islands by hand."""
+"""The CPU-bound programs of LAWS: the Mandelbrot set in integers, the best knapsack by another method, islands of the
+genetic algorithm by hand.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from numasim.workload.families.mandelbrot import row_steps
 from numasim.workload.graph import Loop, Mode, Op
 
 PIXEL_AREA = 9  # area of the square in the picture
-SET_AREA = 1.5066  # Ewing and Schober 1992, and counts since
+SET_AREA = 1.5066  # of the Mandelbrot set: Ewing and Schober 1992, and later counts
 
 
 def test_points_by_hand() -> None:
-    """Of 3 x 3 points the middle row is c = -3/2, -1/2 and 1/2; the others are c = i + these."""
+    """Of 3 x 3 points the middle row is c = -3/2, -1/2 and 1/2; the other rows are these numbers + i and - i."""
     steps = row_steps(3, 3, 10)
-    # -3/2 and -1/2 stay; 1/2: 0.5, 0.75, 1.06, 1.63, 3.15, so that the fifth step is the last
+    # For c = -3/2 and -1/2, |z| stays below 2: 10 steps. For c = 1/2, z is 0.5, 0.75, 1.06, 1.63, 3.15: 5 steps.
     assert steps[1] == 10 + 10 + 5
     # -3/2 + i: |z2| = |-1/4 - 2i| = 2.02; 1/2 + i: z2 = -1/4 + 2i, 2.02; -1/2 + i: z2 = -5/4, z3 = 17/16 + i,
     # z4 = -0.37 + 3.1i
@@ -64,9 +66,9 @@ def test_the_search_finds_the_best_knapsack(seed: int) -> None:
 
 
 def test_a_search_by_hand() -> None:
-    """Items (weight, value): (1, 3), (2, 4), (3, 3); capacity 3. Without the first two the third brings 3. With the
-    second alone 4; then the third is too heavy. With the first alone nothing is bounded: 3 + 2 * 3 / 3 is 5, more than
-    4; it gives 3, and with the third it is too heavy. The first two fill the knapsack with 7.
+    """Items (weight, value): (1, 3), (2, 4), (3, 3); capacity 3. Without the first two items, the third has value 3.
+    The second alone has 4; with it the third is too heavy. For the first alone the bound is 3 + 2 * 3 / 3 = 5, above
+    4, so the search goes on: the value is 3, and the third is too heavy with it. The first two items have value 7.
     """
     search = Search([Item(1, 3), Item(2, 4), Item(3, 3)], 3)
     assert search.run(0, 3, 0) == 7

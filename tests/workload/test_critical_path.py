@@ -16,7 +16,7 @@ from numasim.workload.one_worker import segment_ps, serial_ps
 from numasim.workload.phases import steps
 from numasim.workload.span import span_ps, span_tasks
 
-# tests/engine/test_ragged_ranges.py compares ranges of unlike items with the same items as tasks
+# families with ranges of unequal items; tests/engine/test_ragged_ranges.py compares such ranges with the items as tasks
 RAGGED = {"reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"}
 RANGES = RAGGED | {"matmul", "independent", "sparselu-for"}
 
@@ -72,7 +72,7 @@ def test_span_of_layered_graphs(layers: int, width: int, degree: int, seed: int)
 
 
 def test_a_serial_phase_counts_all_its_work() -> None:
-    """Step k of the loop version: its diagonal block alone, then its longest division, then its longest update."""
+    """Step k of the loop version takes the time of its diagonal block, its longest division and its longest update."""
     work = make("sparselu-for", blocks=6, block_size=8)
     times = segment_ps(work, 0)
     longest = [int(times[work.segment_kernel == kernel].max()) for kernel in range(4)]
@@ -84,7 +84,7 @@ def test_a_serial_phase_counts_all_its_work() -> None:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.permutations(range(10)), st.data())
 @settings(max_examples=30)
 def test_span_of_tasks_without_children(pairs: list[tuple[int, int]], order: list[int], data: st.DataObject) -> None:
-    """Tasks wait for tasks of lower and of higher numbers."""
+    """Dependences lead to tasks of higher and of lower numbers."""
     edges = np.array([(order[a], order[b]) for a, b in pairs if a < b], np.int64).reshape(-1, 2)
     costs = data.draw(st.lists(st.integers(0, 50), min_size=10, max_size=10))
     work = plain_graph("g", np.array(costs, np.int64), (edges[:, 0], edges[:, 1]))
@@ -128,6 +128,8 @@ def test_serial_time_is_the_sum_of_its_segments(label: str, latency_ps: int) -> 
 
 
 def test_matmul_waits_one_whole_miss_a_step() -> None:
-    """n = 8192: 8192 misses of 77.3 ns down a column, plus a row of 1024 lines, ten at a time, plus the result."""
+    """With n = 8192, an element waits for 8192 misses of 77.3 ns down a column, one at a time, for a row of 1024 lines,
+    ten at a time, and for the line of the result.
+    """
     item_ps = 8192 * 77_300 + 1024 * 7_730 + 7_730
     assert serial_ps(make("matmul", n=8192), 77_300) == 67_108_864 * item_ps

@@ -1,4 +1,4 @@
-"""Folded workloads equal their programs, which a slow recursion writes out."""
+"""Folded workloads (equal subtrees share the rows of one task) equal the programs that a slow recursion writes out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ accesses = st.tuples(
 
 @st.composite
 def folded(draw: st.DrawFn) -> Workload:
-    """Draw a few classes that other classes spawn and call, and roots of several phases, some of them repeated."""
+    """Draw a few rows, each for many equal tasks, that other rows spawn and call; and roots of repeated phases."""
     kinds = [Kind(draw(st.sampled_from([0, 0, 1, 2]))) for _ in range(draw(st.integers(1, 6)))]
     kinds[0] = Kind.IMPLICIT if kinds[0] == Kind.CALL else kinds[0]
     segments = draw(st.lists(st.lists(accesses, max_size=2), max_size=3))

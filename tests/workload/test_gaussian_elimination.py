@@ -45,7 +45,7 @@ def test_three_steps_on_four_rows() -> None:
 
 
 def test_a_phase_does_the_mean_of_its_steps() -> None:
-    """Both first steps at once: row 1 has 4 columns in one of two, rows 2 and 3 have 4 and 3."""
+    """The phase is the mean of steps 0 and 1: row 1 has 4 and 0 columns in these steps, rows 2 and 3 have 4 and 3."""
     work = make("ge", x=4, leaf_rows=2, phase_steps=2, ps_per_1000_ops=1000)
     assert [phase.repeat for phase in work.phases] == [2, 1]
     assert [update(work, segment) for segment in leaves(work, 0)] == [(1, 1, 16), (2, 2, 28)]

@@ -210,7 +210,7 @@ BAD: list[tuple[str, Any]] = [
 ]
 
 
-# ---- ranges of unlike items ----
+# ---- ranges of unequal items ----
 
 BYTES: dict[str, Any] = {"items": [1, 2, 3]}
 

@@ -90,7 +90,7 @@ def test_no_program_has_more_than_its_totals(name: str, data: st.DataObject) -> 
 @settings(max_examples=100)
 @given(data=st.data())
 def test_the_value_that_is_proposed_fits_and_no_larger_one_does(name: str, data: st.DataObject) -> None:
-    """The rule holds for any limits, also for limits that small programs exceed."""
+    """The test lowers the limits of programs, so that small programs exceed them."""
     parameters = accepted(name, data.draw(parameters_of(name)))
     if isinstance(parameters, str):
         return
@@ -116,7 +116,7 @@ def test_the_value_that_is_proposed_fits_and_no_larger_one_does(name: str, data:
 
 
 def test_times_that_no_counter_holds_are_refused() -> None:
-    """A leaf of 4096^3 multiplications at a second each, two operations a multiplication: 1.4e23 ps."""
+    """A leaf has 4096^3 multiplications of two operations each; at a second an operation this takes 1.4e23 ps."""
     told = accepted("strassen", {"n": 4096, "cutoff": 4096, "ps_per_1000_flops": 10**12})
     right = LONGEST_PS * 1000 // (2 * 4096**3)
     assert "makes 137,438,953,472,000,000,000 ps of computing" in str(told)

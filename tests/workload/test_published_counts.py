@@ -30,7 +30,7 @@ def test_strassen(n: int, levels: int, tasks: int, streamed_gb: float, allocated
 
 
 def literal_sparselu(blocks: int) -> tuple[int, int, int, int, int]:
-    """Return the counts from the program's own loops on the pattern of blocks."""
+    """Return the numbers of tasks of each kernel, counted by the loops of the BOTS program on the pattern of blocks."""
 
     def filled(i: int, j: int) -> bool:
         if abs(i - j) <= 1:
@@ -141,7 +141,7 @@ def test_blocks_of_sparselu_may_have_pages_of_their_own() -> None:
 
 
 def test_home_test_refers_to_regions_of_its_own() -> None:
-    """Each task fetches 10 lines, one at a time; with nine hits for every miss a task makes 100 references."""
+    """Each task waits for 10 lines, one at a time; with nine cache hits for every miss it makes 100 references."""
     work = make("home-test", threads=3, bytes=640, hit_share=0.9, ps_per_1000_references=2_000_000)
     assert work.segment_compute_ps.tolist() == [100 * 2000] * 3
     assert work.facts["references"] == 300
@@ -155,7 +155,7 @@ def test_home_test_refers_to_regions_of_its_own() -> None:
     [({"name": "strassen", "n": 2048}, 1.81542), ("sparselu-single", 11.1524), ("sparselu-for", 10.842)],
 )
 def test_default_rates_give_the_published_serial_times(workload: object, published_s: float) -> None:
-    """Serial times of thesis Table 3.4, to the 5 % by which the rows of the table disagree about a rate."""
+    """Serial times agree with thesis Table 3.4 within 5 %: rates derived from the table's rows differ by as much."""
     assert run(RUN, workload=workload).row()["serial_ps"] / 1e12 == pytest.approx(published_s, rel=0.05)
 
 

@@ -28,7 +28,7 @@ from numasim.workload.algorithms.random_ranks import (
 from numasim.workload.families.sort import MERGE_SPLIT, SortGraph, Sorts, drawn_ranks, recursion
 
 SIZES = st.tuples(st.integers(0, 5000), st.integers(0, 5000), st.integers(1, 5000)).filter(lambda s: s[0] + s[1] > 0)
-DEVIATIONS = 5  # a right draw is further away once in two millions; the draws are the same in every run
+DEVIATIONS = 5  # standard deviations; a correct draw exceeds them once in two million; every run has the same draws
 
 
 def column(number: int) -> np.ndarray:
@@ -41,7 +41,7 @@ def probability(below: int, above: int, other: int, rank: int) -> Fraction:
 
 
 def sides(below: int, above: int, other: int) -> tuple[int, Sides, Sides]:
-    """Return the mode and both sides of the mode."""
+    """Return the mode of the distribution of ranks, and the probabilities on both sides of the mode."""
     mode = min(other, below * (other + 1) // (below + above))
     upward = Sides(*map(column, (below + mode, mode, other - mode, above)))
     downward = Sides(*map(column, (above + other - mode, other - mode, mode, below)))
@@ -119,7 +119,7 @@ def test_large_merges_have_mean_and_variance_of_the_negative_hypergeometric_dist
     mean = k * other / (run + 1)
     variance = k * other * (run + other + 1) * (run - k + 1) / ((run + 1) ** 2 * (run + 2))
     assert abs(ranks.mean() - mean) <= DEVIATIONS * sqrt(variance / count)
-    assert abs(ranks.var() / variance - 1) <= DEVIATIONS * sqrt(2 / count)  # of a nearly normal variable
+    assert abs(ranks.var() / variance - 1) <= DEVIATIONS * sqrt(2 / count)  # the variance's deviation if nearly normal
 
 
 def test_numbers_drawn_are_those_of_their_stream_alone() -> None:
@@ -141,7 +141,7 @@ def test_cut_offs_do_not_move_the_splits_of_larger_merges() -> None:
 
 
 def test_drawn_splits_are_as_many_as_those_of_really_sorted_random_keys() -> None:
-    """Both counts of splits are sums over merges of equal sizes; keys are shuffled 40 times."""
+    """The drawn number of splits and the number in real sorts are sums over merges of the same sizes; 40 shuffles."""
     n, quick, cutoff, repeats = 2**13, 64, 16, 40
     chance = np.random.default_rng(3)
     counts = [
@@ -158,7 +158,7 @@ def splits(_: Sorts, graph: SortGraph) -> int:
 
 
 def test_every_element_is_merged_or_placed_by_a_split() -> None:
-    """A stage moves all n elements: a split moves one element, serial merges move the others."""
+    """A stage of merges moves all n elements: each split places one element, serial merges place all others."""
     facts = make("sort", n=2**15).facts
     stages = 2 * 3  # levels of 32,768, 8,192 and 2,048 elements
     assert facts["elements_merged"] + facts["merge_splits"] == stages * 2**15

@@ -25,14 +25,14 @@ def recorded(times_ns: list[float], rate: int = 250_000_000, **more: int) -> Wor
 
 
 def test_times_are_multiplied_by_the_rate_there_over_the_rate_here() -> None:
-    # 250/400: 1,000 ps become 625, 1 ps 0.625 and so 1, 4 ps 2.5 and so 3 (halves are rounded up)
+    # at 250/400 of the time, 1,000 ps become 625 ps, 1 ps becomes 1 (0.625), 4 ps become 3 (2.5)
     found = at_rate(recorded([1, 0.001, 0.004]), 400_000_000)
     assert found.segment_compute_ps.tolist() == [625, 1, 3]
     assert at_rate(recorded([1]), 100_000_000).segment_compute_ps.tolist() == [2500]
 
 
 def test_no_product_is_cut_to_64_bits() -> None:
-    """The largest rates and a time of 2.3 days: floats, and a product in 64 bits, are wrong by far more than a ps."""
+    """With the largest rates and a time of 2.3 days, floats or 64-bit products are wrong by far more than 1 ps."""
     time_ps, here, there = 199_999_999_999_999_999, 1_999_999_999, 1_999_999_973
     work = replace(recorded([1], here), segment_compute_ps=np.array([time_ps], np.int64))
     assert at_rate(work, there).segment_compute_ps.tolist() == [(time_ps * here + there // 2) // there]
@@ -71,6 +71,6 @@ def test_files_keep_where_a_program_was_recorded(name: str, tmp_path: Path) -> N
 
 
 def test_a_graph_without_a_recording_has_the_digest_of_its_arrays() -> None:
-    """A new field in the identity of every run would make earlier results unknown."""
+    """If the digest had a new field for the recording, results of earlier versions would no longer be recognised."""
     work = replace(recorded([1]), name="plain", recorded=None)
     assert work.digest() == "0ad87f0b087ae0c501b70b39f926b9ca"

@@ -1,4 +1,4 @@
-"""The container of a reduction, the rows and the costs of rows: by hand and by the laws of drawing."""
+"""The container of a reduction (rows of keys and values), bytes and times of its rows: by hand and by statistics."""
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ def test_halves_of_five_blocks() -> None:
 
 
 def test_degrees_of_an_irregular_tree_take_turns_level_by_level() -> None:
-    """Twenty blocks: the root has 2 children of 10; the first of these 3, the second 4; then 2 again, 3 and 4."""
+    """Twenty blocks: the root has 2 children of 10 blocks each; the first child has 3 children, the second 4; the 7
+    nodes of the next level have 2, 3, 4, 2, ... in turn.
+    """
     tree = row_tree(20, 2, irregular=True)
     assert tree.parent[:10].tolist() == [-1, 0, 0, 1, 1, 1, 2, 2, 2, 2]
     assert tree.first[:10].tolist() == [0, 0, 10, 0, 3, 6, 10, 12, 15, 17]

@@ -129,7 +129,7 @@ def test_operations_are_those_of_the_formula(name: str) -> None:
 
 
 def test_half_sweeps_do_the_red_and_the_black_points() -> None:
-    """The number of operations holds for odd rows of odd numbers of points, in which one colour has a point more."""
+    """The operations are right also in rows with an odd number of points, where one colour has one more point."""
     work = program("sor", 10, leaf_rows=3, ops_per_point=1, ps_per_1000_ops=1000, sweeps=1)
     by_colour = [[0] * 4, [0] * 4]
     for row in range(10):

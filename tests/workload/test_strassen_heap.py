@@ -17,7 +17,7 @@ QUADRANT_BYTES = [2 * (N >> level) ** 2 for level in range(len(SPLITS))]
 
 
 def blocks(work: Workload) -> dict[int, np.ndarray]:
-    """Return the first byte of the block of every task, by the bytes of the task's first write."""
+    """Return the first byte of the block of temporaries of every task, by the number of bytes of its first write."""
     accesses = work.accesses
     first = (accesses.region == HEAP) & (accesses.mode == Mode.WRITE) & (accesses.rows == 1)
     whole = first & (accesses.row_bytes >= 8 * LEAST_QUADRANT_BYTES)  # leaves write to parts of blocks

@@ -57,7 +57,7 @@ def test_a_thread_of_spinlock() -> None:
     assert work.segment_compute_ps.tolist() == [5_000, 10_000] * 6
     assert (work.kind == Kind.IMPLICIT).all()
     assert work.phases[0].deal == Deal.CYCLIC
-    assert [Op.RUN, *program(make("spinlock", acquisitions=1), 0)[0][:1]] == [Op.RUN, Op.LOCK]  # nobody thinks
+    assert [Op.RUN, *program(make("spinlock", acquisitions=1), 0)[0][:1]] == [Op.RUN, Op.LOCK]  # no thinking
 
 
 @pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
@@ -117,7 +117,7 @@ def test_what_the_runtime_does_for_a_construct_adds_to_its_overhead(construct: s
 @pytest.mark.parametrize("lines", [0, 3])
 @pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
 def test_lines_of_the_runtime_move_with_its_lock(mapping: str, access_ns: float, lines: int) -> None:
-    """The line of the lock, the line of the variable and the lines of the runtime move; first they come from memory."""
+    """Lines of the lock, the variable and the runtime move to each new holder; at first they come from memory."""
     strategy = {"like": "randomized", "mapping": mapping, "locks": {"kind": "mcs"}}
     work = {"name": "syncbench", "construct": "atomic", "construct_lines": lines}
     row = counters(workload=work, strategy=strategy, workers=2)

@@ -20,7 +20,9 @@ DRAWS = stream_array(5, 40_000)
 
 @pytest.mark.parametrize("tail", ["0", "0.5", "1", "2"])
 def test_lengths_are_paretos(tail: str) -> None:
-    """The share of lengths above x is ((L / x)^a - (L / H)^a) / (1 - (L / H)^a); of a = 0, log(H / x) / log(H / L)."""
+    """The share of lengths above x is ((L / x)^a - (L / H)^a) / (1 - (L / H)^a), and log(H / x) / log(H / L) if a = 0;
+    lengths lie between L and H.
+    """
     low, high, exponent = 1000, 100_000, float(tail)
     found = pareto(DRAWS, low, high, Decimal(tail))
     assert low <= found.min() <= found.max() <= high
@@ -49,7 +51,7 @@ def test_keys_are_zipfs_and_those_of_objects() -> None:
 
 
 def test_who_adds_a_unit_is_drawn_among_those_before_it() -> None:
-    """Of 40 units, 10 wait from the beginning. The other units are children, added in the order of numbers."""
+    """Of 40 units of work, 10 are in the worklist from the begin. Running units add the others, in order of numbers."""
     work = make("worklist", **UNITS, added=0.75, graph_seed=3)
     expected = {unit: below(draw(base(3, DrawClass.ARRIVAL, unit), 0), unit) for unit in range(10, 40)}
     children = [sum(parent == unit for parent in expected.values()) for unit in range(40)]
@@ -60,7 +62,7 @@ def test_who_adds_a_unit_is_drawn_among_those_before_it() -> None:
 
 
 def test_what_is_handed_over_is_written_once_and_read_once() -> None:
-    """A unit that adds a unit writes the piece of the added unit; a unit of the beginning has no piece."""
+    """A unit that adds a unit writes the piece of memory that the added unit reads; the first units have no piece."""
     work = make("worklist", **UNITS, added=0.5, added_bytes=128)
     rows = list(zip(work.accesses.offset.tolist(), work.accesses.mode.tolist(), strict=True))
     for piece in range(20):
@@ -85,7 +87,7 @@ def test_a_share_of_what_the_last_part_looks_up_is_written(written: float, write
 
 
 def test_a_unit_is_plain_work_and_a_transaction() -> None:
-    """A fifth of each unit is outside; its 10 lookups are 2 outside, and 4 in each half of the transaction."""
+    """A fifth of a unit is outside its transaction: of 10 lookups 2 are outside, 4 in each half of the transaction."""
     options = {"outside": 0.2, "lookups": 10, "records": 100, "record_bytes": 32}
     work = make("transactions", **UNITS, objects=7, loads=2, object_skew=0.5, undo_ns=3, **options)
     ops = [Op.RUN, Op.BEGIN, Op.RUN, Op.LOAD, Op.LOAD, Op.STORE, Op.RUN, Op.COMMIT]

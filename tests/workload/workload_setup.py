@@ -1,4 +1,4 @@
-"""Small instances of every registered family, and a slow reading of op programs for comparison with fast code."""
+"""Small programs of every workload family, and slow functions that read the ops of programs, to check fast code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numasim.workload.graph import Op, Workload
 from numasim.workload.phases import steps
 from numasim.workload.registry import FAMILIES, generate, workload_spec
 
-OTHER_SIZES = {  # a label is a name, or a name with a property of the parameters
+OTHER_SIZES = {  # label: parameters; a label is a family's name, or a name with a property of the parameters
     "matmul": {"n": 5},
     "strassen": {"n": 32, "cutoff": 8},
     "strassen manual": {"n": 64, "cutoff": 8, "cutoff_version": "manual", "cutoff_depth": 2},

@@ -2,7 +2,7 @@
  *
  * A case is a function of the library in a situation: in a task, from a second thread, in a forked process, with a
  * destroyed object, or with null and wrong values. Each case runs in a process of its own, and must end with the error
- * code in its table and with a sentence. If a rule of the headers says so, the case is undefined instead. */
+ * code in its table and with a sentence. Where a rule of the headers leaves the outcome undefined, no case is run. */
 #pragma once
 
 #include <stdbool.h>

@@ -72,7 +72,7 @@ static int wait_at_door(void) {
     return error ? error : ns_numa_lock_release(door_lock, 1);
 }
 
-/* Wait until the second thread opens the door for this thread, which may come later. */
+/* Wait until the second thread opens the door for this thread; the second thread may do so later than this call. */
 static int waits(void) {
     door_lock = a_lock(NULL);
     door = a_condition();

@@ -106,7 +106,7 @@ static void enter_by_node(uint32_t id) {
         ns_atomic_pointer_load(door(), memory_order_relaxed); /* orders this thread with the arrival of node 1 */
         if (node) ns_explore_granted();
         *it.run = ns_explore_waiting() ? *it.run + 1 : 0;
-        /* the first of these entries may be earlier than the arrival of node 1 */
+        /* the first entry that is counted may be earlier than the arrival of node 1 */
         ns_explore_require(*it.run <= 1 + BATCH,
                            "a node hands the lock over within itself at most `batch` times in a row");
         ns_numa_lock_release(it.lock, node);

@@ -61,7 +61,7 @@ enum { TURNS = 9, TERMS = 5, OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + INDICE
 
 static int problems;
 static _Atomic int64_t done; /* number of steps that the program has done */
-static int64_t under_lock;   /* the same number, counted under a lock of the pool */
+static int64_t under_lock;   /* number of steps, counted under a lock of the pool */
 static char storage[OBJECT_BYTES];
 static int64_t object, lock, barrier;
 

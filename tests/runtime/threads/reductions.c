@@ -42,7 +42,7 @@ static void check_sums(ns_task *self) {
 
 /* ---- long values, whose order matters ---------------------------------------------------------------------------- */
 
-/* A text of the digits of all indices. The last digits are kept, so no combination is commutative. */
+/* A text of the digits of all indices, of which only the last are kept, so that no combination is commutative. */
 typedef struct {
     char digits[DIGITS * 8];
     int64_t first, last;

@@ -26,7 +26,7 @@ from numasim.strategy.control.packing import (
 #                          4 5
 TREE: Tree = [[LEAF, [LEAF, LEAF]], [LEAF, LEAF]]
 MISSES = np.array([1, 2, 10, 3, 20, 30, 0, 40, 15])
-#  in lines, bottom-up: 2: 10; 4: 20; 5: 30; 3: 3 + 20 + 30 = 53; 1: 2 + 10 + 53 = 65; 7: 40; 8: 15; 6: 55; 0: 121
+# Lines of the subtree of each task: 2: 10; 4: 20; 5: 30; 3: 3 + 20 + 30 = 53; 1: 2 + 10 + 53 = 65; 7: 40; 8: 15; ...
 LINES = [121, 65, 10, 53, 20, 30, 55, 40, 15]
 PROGRAM = program_of([[TREE]])
 
@@ -77,7 +77,7 @@ trees = st.recursive(st.just(LEAF), lambda inner: st.lists(inner, min_size=1, ma
 
 @given(tree=trees, data=st.data())
 def test_packings_are_antichains_and_moves_are_what_they_say(tree: Tree, data: st.DataObject) -> None:
-    """The reference is sets of tasks, whose parents are followed one by one."""
+    """No root of a packing is above another root. The reference uses sets of tasks and follows parents one by one."""
     program = program_of([[tree]])
     parent = program.parent.tolist()
 

@@ -18,9 +18,9 @@ def labels(phases: list[list[Tree]], units: int) -> list[int]:
 
 
 def test_figure_4() -> None:
-    """The root divides D in two, and alpha_1 divides [0, D / 2) in three.
+    """The root divides the data [0, D) in two, and its child alpha_1 divides [0, D / 2) in three.
 
-    The last third, [D / 3, D / 2), is alpha_2's: within the first socket's slice, with all tasks below alpha_2.
+    The last third, [D / 3, D / 2), belongs to alpha_2. So alpha_2 and all tasks below it are in socket 0's slice.
     """
     alpha_2 = [LEAF, LEAF]
     alpha_1 = [LEAF, LEAF, alpha_2]
@@ -36,7 +36,7 @@ def test_a_root_of_several_phases_has_its_part_of_the_first() -> None:
 
 
 def test_exact_where_floating_point_is_not() -> None:
-    """40 times the middle third of three: D / 2 is always strictly inside. The parts beside D / 2 are exact, although
+    """The middle third is taken 40 times: D / 2 is always strictly inside. The parts next to D / 2 are exact, although
     double precision cannot distinguish 3^40 parts.
     """
     tree: Tree = []

@@ -18,7 +18,7 @@ from numasim.workload.phases import Loop
 
 FREE, ROOT, LOCAL = Tier.FREE, Tier.ROOT, Tier.LOCAL
 BINARY = program_of([[regular(2, 5)]])  # depths 0 to 4, 16 leaves
-LEAF_MISSES = np.where(BINARY.depth == 4, 25, 0)  # 100 lines at depth 2: 6,400 bytes fill the cache
+LEAF_MISSES = np.where(BINARY.depth == 4, 25, 0)  # four leaves below depth 2 miss 100 lines: 6,400 bytes fill the cache
 
 
 def measures(program: Program, iteration: int, time_ps: int = 0, misses: I64 | None = None, phase: int = 0) -> Measures:
@@ -68,28 +68,28 @@ def packing(**fields: object) -> PackingTuner:
     return PackingTuner(TuneSpec.model_validate({"what": "packing", **fields}))
 
 
-A_HUNDREDTH_LESS = {"keep": {"faster_by_per_mille": 10}}  # 990 of 1,000 are enough, 991 are not
+A_HUNDREDTH_LESS = {"keep": {"faster_by_per_mille": 10}}  # from 1,000 ps to 990 is enough, to 991 is not
 
 
 @pytest.mark.parametrize(
     ("time_of", "fields", "depths"),
     [
-        # smaller subtrees for as long as an iteration gets faster; an equal time ends that
+        # the tuner tries smaller subtrees while each iteration is faster than the last; an equal time ends this
         ({2: 100, 3: 90, 4: 80}, {}, [2, 3, 4, 4, 4, 4, 4, 4]),
         ({2: 100, 3: 90, 4: 95}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
         ({2: 100, 3: 90, 4: 90}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
-        # larger subtrees from the initial packing on, if the first smaller subtrees are slower or not faster
+        # if the first smaller subtrees are not faster, the tuner tries larger subtrees than those of the first packing
         ({0: 95, 1: 90, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
         ({0: 95, 1: 90, 2: 100, 3: 100}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
         # an equal time does not end larger subtrees: the printed listing stops only if the new time is longer
         ({0: 80, 1: 100, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 0, 0, 0, 0]),
         ({0: 101, 1: 100, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
-        # the initial packing stays if both ways are slower
+        # the initial packing stays if smaller and larger subtrees are slower
         ({1: 101, 2: 100, 3: 101}, {}, [2, 3, 1, 2, 2, 2, 2, 2]),
         # leaves cannot get smaller, a whole tree cannot get larger
         ({1: 97, 2: 96, 3: 98, 4: 99}, {"start": {"depth": 4}}, [4, 3, 2, 1, 2, 2, 2, 2]),
         ({0: 100, 1: 101}, {"start": {"depth": 0}}, [0, 1, 0, 0, 0, 0, 0, 0]),
-        # without moves, and with one move alone
+        # strategies without moves, and with only one of the two moves
         ({2: 100}, {"moves": []}, [2, 2, 2, 2, 2, 2, 2, 2]),
         ({2: 100, 3: 110}, {"moves": ["children"]}, [2, 3, 2, 2, 2, 2, 2, 2]),
         ({1: 100, 2: 100, 0: 120}, {"moves": ["parents"]}, [2, 1, 0, 1, 1, 1, 1, 1]),
@@ -97,7 +97,7 @@ A_HUNDREDTH_LESS = {"keep": {"faster_by_per_mille": 10}}  # 990 of 1,000 are eno
         ({1: 90, 2: 100, 3: 110}, {"within": "slice"}, [2, 3, 1, 1, 1, 1, 1, 1]),
         ({1: 90, 2: 100}, {"within": "slice", "start": {"depth": 0}}, [1, 2, 1, 1, 1, 1, 1, 1]),
         ({1: 90, 2: 100}, {"within": "slice", "start": "slices"}, [1, 2, 1, 1, 1, 1, 1, 1]),
-        # a packing that is faster by chance alone is not kept, nor is a packing that takes just as long
+        # with `keep`, a packing that is faster by less than a hundredth is not kept, nor is one that is equally fast
         ({2: 1000, 3: 990, 4: 981}, A_HUNDREDTH_LESS, [2, 3, 4, 3, 3, 3, 3, 3]),
         ({2: 1000, 3: 991, 1: 1000}, A_HUNDREDTH_LESS, [2, 3, 1, 2, 2, 2, 2, 2]),
         ({2: 1000, 3: 991, 1: 990, 0: 981}, A_HUNDREDTH_LESS, [2, 3, 1, 0, 1, 1, 1, 1]),
@@ -130,7 +130,7 @@ def test_roots_at_different_depths() -> None:
 
 
 def test_every_loop_is_profiled_and_searched_anew() -> None:
-    """A phase before the loop is an iteration of its own, which does not pack the loop."""
+    """A phase before the loop is an iteration of its own; its measurements do not determine the loop's packing."""
     program = program_of([[regular(2, 2)], [regular(2, 3)], [regular(2, 2)]], loops=(Loop(1, 3, 4),))
     assert tasks_of_loop(program, 0).tolist() == [True] * 3 + [False] * 10
     assert tasks_of_loop(program, 1).tolist() == [False] * 3 + [True] * 10
@@ -198,7 +198,7 @@ def test_a_switch_on_which_nothing_depends_stays_off() -> None:
 
 
 def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
-    """All tasks are free until the loop has been profiled, and again after the loop."""
+    """Tasks are bound to no socket until the loop has been profiled, and again after the loop."""
     program = program_of([[regular(2, 2)], [regular(2, 2)], [regular(2, 2)]], loops=(Loop(1, 2, 3),), repeat=1)
     tuner = packing()
     state, controls = tuner(program, None, None)

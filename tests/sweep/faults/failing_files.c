@@ -1,6 +1,6 @@
-/* Lets the n-th of the file-system calls fail whose path lies in one folder, or whose descriptor was opened in it, in
- * processes that preload this library. The errors of each call are listed below; the manual page of the call has them
- * all. A short read or write transfers half of the requested bytes. Nothing is flushed to the disk.
+/* Lets the n-th file-system call in a folder fail, in processes that preload this library. Calls count if their path
+ * is in the folder, or their descriptor was opened there. Each call has a list of errors below; its manual page has
+ * others. A short read or write transfers half of the requested bytes. Nothing is flushed to the disk.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ enum { MOST_PATH = 4096, MOST_FILES = 4096, MOST_FOLDERS = 64, MOST_CHOICES = 5,
 
 typedef struct {
     const char* name;
-    int choice[MOST_CHOICES]; /* error numbers, or SHORT; 0 after the last */
+    int choice[MOST_CHOICES]; /* error numbers, or SHORT; 0 marks the end */
 } call;
 
 static const call OPEN = {"open", {EACCES, EIO, ENOSPC, EINTR, EMFILE}}, READ = {"read", {EIO, EINTR, SHORT}},

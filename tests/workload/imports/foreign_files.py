@@ -98,7 +98,7 @@ GRAINS = """"lineage","task","parent","joins_at","child_number","exec_cycles","o
 
 
 def dax(version: str = "3.6", explicit: bool = False) -> str:
-    """Return the graph as a DAX, whose order follows from files, with or without parents."""
+    """Return the graph as a DAX. The order of tasks follows from their files; ``explicit`` adds parents."""
     key = "file" if version < "3" else "name"
     jobs = []
     for name, time in zip(NAMES, TIMES, strict=True):
@@ -148,7 +148,7 @@ def _of_1_5() -> dict[str, Any]:
     return {"specification": {"tasks": tasks, "files": files}, "execution": execution}
 
 
-TEXTS: dict[str, tuple[str, str | None, int]] = {  # the text, the unit to give, and the unit in ps
+TEXTS: dict[str, tuple[str, str | None, int]] = {  # format: the text, the option for its unit, the unit in ps
     "STG": (STG, "1us", 10**6),
     "DOT": (DOT, "2 ns", 2000),
     "DOT with bytes": (DOT_BYTES, None, 10**6),

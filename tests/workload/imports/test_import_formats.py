@@ -76,8 +76,8 @@ def test_first_and_last_tasks_of_an_stg_take_no_time(tmp_path: Path) -> None:
 
 
 def test_grains_are_a_tree_whose_work_lies_where_it_was_recorded(tmp_path: Path) -> None:
-    """The root makes children after 100 and 200 cycles and waits for the children until cycle 900 of 1,000. Of the 700
-    cycles before 900, 400 were overhead. The root therefore works for 100, 100, 300 and 100 cycles.
+    """The root makes children at cycles 100 and 200 and waits for them until cycle 900 of 1,000. Of the 700 cycles from
+    200 to 900, 400 were overhead. The root therefore works for 100, 100, 300 and 100 cycles.
     """
     work = read_text(GRAINS, tmp_path, unit="0.5ns").workload
     assert work.parent.tolist() == [-1, 0, 0]
@@ -146,9 +146,9 @@ LEGEND = """digraph {
 
 
 def test_a_legend_is_no_task_and_points_of_synchronisation_take_no_time(tmp_path: Path) -> None:
-    """If the legend were a task and each point took 1 us, the work would be 14 us and the span 10 us.
+    """If the legend were a task and each synchronisation point took 1 us, the work would be 14 us and the span 10 us.
 
-    A text node is a task if an edge leads to a task. An invisible edge orders a picture, but no tasks.
+    A text node is a task if an edge leads from it to a task. An invisible edge only arranges the drawing.
     """
     found = read_text(LEGEND, tmp_path, unit="1us", usual="1us")
     assert found.names == ["t1", "t2", "t3", "Synchro0", "end", "text"]
