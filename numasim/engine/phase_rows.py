@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 I64 = npt.NDArray[np.int64]
 
-SUMS = {  # of a run of a phase, each also a column of a results table
+SUMS = {  # the sums of a run of a phase; each is also a column of a results table
     "tasks": "tasks and range items that ran",
     "bytes_local": "bytes from and to memory of the own node",
     "bytes_remote": "bytes from and to memory of other nodes",
@@ -55,7 +55,7 @@ class PhaseRows:
         self._before = sums
 
     def table(self) -> I64:
-        """Return [rows, COLUMNS] the rows."""
+        """Return the rows as an array [rows, COLUMNS]."""
         return np.array(self._rows, np.int64).reshape(-1, len(COLUMNS))
 
 

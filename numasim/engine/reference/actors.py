@@ -61,7 +61,7 @@ class Worker:
     # the clock
     event: ActorEvent
     due: int = 0  # time of the pending event, or of the event of another actor that this worker waits for
-    rank: int = int(Rank.POLL)  # its kind
+    rank: int = int(Rank.POLL)  # the rank of the pending event
 
     # of all components that charge time, or schedule the step that pays for the time
     owed_ps: int = 0  # overhead to be paid with the next timed step
@@ -69,7 +69,7 @@ class Worker:
     owed_thief_ps: int = 0  # the part of ``owed_ps`` for waits for cache lines at probes and takes
     paid_owner_ps: int = 0  # the part of ``owed_owner_ps`` that the pending step pays
     paid_thief_ps: int = 0  # the part of ``owed_thief_ps`` that the pending step pays
-    step_ps: int = 0  # the idle part of the pending step
+    step_ps: int = 0  # the part of the pending step in which the worker is idle
     began: int = 0  # when the worker, its overhead paid, began to execute, to be idle or to sleep
 
     # the executor
@@ -79,17 +79,17 @@ class Worker:
     backlog: list[tuple[int, int]] = field(default_factory=list)
     agenda: deque[int] = field(default_factory=deque)  # tasks that the worker begins before tasks of its queue
     segment: int = 0
-    reserved: int = -1  # the unit that the worker's helper runs through in advance; -1: none
+    reserved: int = -1  # the unit, taken in advance, for which the worker's helper prefetches; -1: none
 
     # the thief
     idle: bool = False
     held: list[int] = field(default_factory=list)  # the locks that the worker's search holds
-    probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # of the round, as (level, queue)
-    probed: bool = False  # whether the round has sent any probe
+    probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # still to send: (level, queue)
+    probed: bool = False  # whether the present round has sent any probe
     round_goes_on: bool = False  # the next poll goes on with the round
     level: int = 0  # the level of the probe that is under way
     target: int = 0  # the queue of the probe that is under way
-    wrote: bool = False  # the probe wrote the queue's line when the probe set out, since the queue held a task then
+    wrote: bool = False  # whether the probe wrote the queue's line: when it was sent, the queue held a task
     fails: int = 0  # fruitless rounds (or probes) in a row
     lap_begin: int = 0  # victims drawn until the worker's first round had failed (backoff.py)
     failed: int = 0  # failed attempts of the open idle episode
@@ -99,7 +99,7 @@ class Worker:
 
     # the rules for idle workers
     sleep: Sleep = Sleep.AWAKE
-    phase: int = 0  # of fruitless rounds
+    phase: int = 0  # number of the present phase of fruitless rounds (idle.Phase)
     phase_rounds: int = 0  # fruitless rounds of the phase so far
     phase_began: int = 0
     pushes_seen: int = -1  # tasks put into queues until the worker announced its sleep; -1: not announced
@@ -111,7 +111,7 @@ class Worker:
 
     # the activity that other workers of the core and the socket notice
     waiting: bool = False  # for a child, a lock, a barrier or a condition: without an event, and not searching
-    works: bool = False  # whether the worker has a flow that has not ended
+    works: bool = False  # the worker has a flow (running segment or item) that has not ended
     rests: bool = False  # asleep, or without a part in the phase
     spins: bool = False  # waits for a lock, an atomic word or at a barrier
 
@@ -174,7 +174,7 @@ class Producer:
     owed_ps: int = 0  # for waking sleepers and waiting for lines, to be paid before the next item
     making_ps: int = 0  # the time that the item at hand takes
     waiting: bool = False  # for room in a queue
-    looked: bool = False  # has still to pay for asking where the data of the last item is
+    looked: bool = False  # has still to pay for looking up the homes of the last item's objects
     try_below: int = 2**62  # skipping the steady state is tried only if fewer items are left
     waiting_since: int = 0
     overhead_ps: int = 0

@@ -1,8 +1,8 @@
-"""The time of work, by the homes of the data and the work of other workers: the memory of a run (model 2).
+"""The memory of a run: how long work takes, given the homes of its data and the work of other workers (model 2).
 
 If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
-while work runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
-SEG_END, and count their time and traffic.
+while work runs, by a flow-level model (`flows`). `KnownTimes` and `Flows` start segments and items, end them with an
+event of rank SEG_END, and count their time and traffic.
 """
 
 from __future__ import annotations
