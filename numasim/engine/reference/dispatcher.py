@@ -113,7 +113,7 @@ class Dispatcher(Component):
             self.push(w, q, task)
 
     def push(self, actor: Worker | Producer, q: int, task: int) -> None:
-        """Put the task that `place` placed last into queue ``q``, and copies into the queues that copying rules chose."""
+        """Put the task placed last (`place`) into queue ``q``, and copies into the queues that copying rules chose."""
         queues = [*self._prober.copies, q]
         filled = [each for each in queues if self._queues.length[each]] if self._resting else []
         self.deal(q, task)

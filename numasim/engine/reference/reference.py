@@ -49,7 +49,7 @@ from numasim.strategy.probe import Prober
 from numasim.workload import span
 from numasim.workload.graph import I64
 
-PIECE_ITEMS = 32  # items at the end of a range that become single entries of a queue together
+PIECE_ITEMS = 32  # so many items at the end of a range become single entries of a queue at a time
 
 
 class ReferenceEngine:
@@ -106,7 +106,7 @@ class ReferenceEngine:
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
-        """Make the components, each from components below; only ``proceed`` and the end of a phase lead back up."""
+        """Make the components, each from components made before; ``proceed`` and a phase's end lead to later ones."""
 
         def proceed(w: Worker) -> None:
             self.executor.proceed(w)

@@ -1,9 +1,10 @@
 """The task queues of a run: contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
 
 An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
-length is always the number of tasks, copies included. Watch bits follow strategy.md: a bit is set at length >= at and
-cleared at length <= until, so `announced` is latched; or only the owner of the queue writes its bits, at its own steps
-(A-42). Thresholds S and s of a queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
+length is always the number of tasks, copies included. A watch has two lengths: its bit for a queue is set at a length
+of at least the first and cleared at a length of at most the second, and stays in between. The bits of the status
+`announced` may be written by the owners of the queues alone, when they take or search (A-42). Thresholds S and s of a
+queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ class Measured:
 
     capacity: int
     pushes: int
-    span_ps: int  # time since the start, in which the pushes came
+    span_ps: int  # time from the start of the run, in which the pushes came
     executed: int
-    busy_ps: int  # time spent executing them
-    peak_sum: int  # sum over queues of their longest lengths so far
+    busy_ps: int  # time that the worker spent executing tasks
+    peak_sum: int  # sum, over all queues, of the longest length of each queue so far
     queues: int
 
 
@@ -92,7 +93,7 @@ class TaskQueues:
         self.iteration = 0
         self.switches = 0
         self.live: Sequence[int] = ()  # subtrees by unit, written by `LiveSubtrees`
-        self.awaited: Sequence[int] = ()  # likewise
+        self.awaited: Sequence[int] = ()  # subtrees that each unit awaits, written by `LiveSubtrees`
         self.piece = piece
         self.pushes = [0] * count
         self.peak = [0] * count
@@ -237,10 +238,9 @@ class TaskQueues:
             bits[q] = 0
 
     def room_to_announce(self, q: int) -> int | None:
-        """Return the room with which the owner announces queue ``q`` as it takes a task; None: the owner never
-        announces it.
+        """Return the least room (free places) at which the owner announces queue ``q`` as it takes a task; None: never.
 
-        The value is the least such room, for an owner that takes with more and more room.
+        The owner is assumed to take tasks while the room grows.
         """
         room = self.capacity[q] - self.high[q]
         if not self._by_owner or room < 0:

@@ -343,7 +343,7 @@ class Flows(Component):
         return noisy_ps(compute_ps, draw(base(self._noise_seed, DrawClass.DURATION, stream), number), deviation)
 
     def _queue(self, load: Counter[int]) -> None:
-        """Compute the mean wait of an M/D/1 queue at each controller from ``load``, the use by flows that run already."""
+        """Compute the mean wait of an M/D/1 queue at each controller from ``load``, the use by running flows."""
         for node in range(self._plan.machine.nodes):
             capacity = self._resources.capacity[node]
             busy = min(MOST_BUSY_PPM, load[node] * MILLION // capacity)

@@ -52,7 +52,7 @@ class ObjectOwners:
         self.objects = [Object() for _ in range(sum(self._count))]
 
     def drawn(self, memory: int, number: int) -> int:
-        """Return the object of ``memory`` that a draw stands for."""
+        """Return the object of ``memory`` that the drawn number ``number`` stands for."""
         sums = self._weights[memory]
         place = bisect_right(sums, below(number, sums[-1])) if sums else below(number, self._count[memory])
         return self._first[memory] + place
@@ -70,7 +70,7 @@ class ObjectOwners:
 
 @dataclass(slots=True)
 class Read:
-    """An object that an attempt has read, the version of the object then, and the time."""
+    """An object that an attempt has read, and the version of the object and the time at the reading."""
 
     number: int
     version: int

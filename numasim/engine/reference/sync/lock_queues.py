@@ -4,10 +4,10 @@ A free lock goes to the first actor that asks, and is granted when the line has 
 others wait goes, after the transfer of the line and the time that the kind adds, to
 
 - `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first waiter
-  (A-28). The other `tas` waiters keep the line busy, too: each of them tries again every max(transfer, pause), and each
-  try takes a transfer. The release therefore waits for transfer**2 / max(transfer, pause) of each. The winner tries
-  again after half a pause on average.
-- `ticket`: the first waiter; the others read the word again, half of them before the first waiter does.
+  (A-28). The `tas` waiters that lose keep the line busy: each tries again every max(transfer, pause), and each try
+  takes a transfer. The release therefore waits for transfer**2 / max(transfer, pause) for each of them. The winner
+  tries again after half a pause on average.
+- `ticket`: the first waiter; all waiters read the word again, and half of the others before the first waiter.
 - `mcs`: the first waiter, which spins on a line of its own.
 - `mutex`: the first waiter. A waiter that has waited for longer than the spin time is parked and has to be woken, which
   takes longer if the waiter is not on the node of the lock.
@@ -52,7 +52,7 @@ class Server:
     event: ActorEvent = field(init=False)
     waiters: list[Waiter] = field(default_factory=list)
     busy: bool = False  # from the moment when the lock is promised until the lock is released without a waiter
-    next: Waiter | None = None  # gets the lock at ``due``
+    next: Waiter | None = None  # the waiter that gets the lock at ``due``
     due: int = 0
     holder: int = NOBODY
     granted_ps: int = 0
@@ -106,7 +106,7 @@ class LockRules:
         self.pause_ps, self.futex_ps = costs.pause_ps, costs.futex_ps
 
     def transfers_ps(self, server: Server) -> list[int]:
-        """Return [waiters] the time until each has the line."""
+        """Return [waiters] the time until the line is with each waiter."""
         return [self.times.to_ps(server.line, waiter.actor) for waiter in server.waiters]
 
     def winner(self, transfers_ps: list[int]) -> int:

@@ -1,8 +1,8 @@
 """Synchronisation objects: waiting for locks, atomic words, conditions and barriers (model 5).
 
 Every lock and every word of atomic operations is a server with one event, GRANT, and every barrier has one event,
-RELEASE; an actor that waits for an object has no event. The call with which an actor goes on is given at construction,
-or with the request.
+RELEASE; an actor that waits for an object has no event. The constructor gets the call with which a worker goes on;
+a request for a lock has the call for its actor.
 
 Readings of the model that are decided here:
 
@@ -12,9 +12,10 @@ Readings of the model that are decided here:
   barrier is idle; an actor that waits for a condition is parked.
 - The worker that executes UNLOCK releases the lock, even if another worker took it: the line moves to the releasing
   worker.
-- Signalling takes ``signal`` and the transfer of the line for each waiter that is let pass, one after the other. Each
-  waiter then sleeps on for a wake-up time, which depends on the distance between the waiter and the home of the
-  condition (`numasim.engine.reference.sync.cache_lines`). A waiter that need not wait pays the transfer of the line.
+- A signal takes the cost ``signal``, and the transfer of the line for each waiter that it lets pass, one after the
+  other. Each of these waiters then sleeps on for a wake-up time, which depends on the distance between the waiter and
+  the home of the condition (`numasim.engine.reference.sync.cache_lines`). A waiter that need not wait pays the transfer
+  of the line.
 - A release without waiters takes no time of the worker.
 """
 
@@ -250,7 +251,7 @@ class SyncObjects(Component):
         return False
 
     def _signal(self, w: Worker, ident: int, permits: int) -> bool:
-        """Let ``permits`` waiters pass: sleeping waiters, in the order in which they came, then later waiters."""
+        """Let ``permits`` waiters pass: sleeping waiters, in the order of arrival, then actors that come later."""
         condition = self._conditions[ident]
         spent = 0
         while permits and condition.sleepers:
