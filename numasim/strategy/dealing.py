@@ -135,7 +135,7 @@ BY_NAME: dict[str, tuple[int, Callable[[KnownItems, DistributionSpec], I64]]] = 
 def _cheapest(known: KnownItems) -> I64:
     """Return [items] the first of the units for which each item is cheapest."""
     first = np.array([np.flatnonzero(known.node == node)[0] for node in known.groups])
-    in_order = np.argsort(first)  # of nodes with equal cost, the node with the first unit wins
+    in_order = np.argsort(first)  # of nodes with equal cost, the node with the lowest unit wins
     return np.asarray(first[in_order][np.argmin(known.cost[:, in_order], axis=1)], np.int64)
 
 

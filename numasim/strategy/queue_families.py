@@ -28,7 +28,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Units:
-    """The units of the workers ``map`` on ``machine``."""
+    """The units (cores, caches, nodes, ...) on ``machine`` of the workers that ``map`` places."""
 
     machine: Machine
     map: WorkerMap
