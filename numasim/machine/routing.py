@@ -1,4 +1,4 @@
-"""Routes on the link graph: explicit routes, else fewest hops, ties by the smallest node sequence (model 2.1)."""
+"""Routes on the link graph: explicit routes, else fewest hops; of ties the smallest node sequence (model 2.1)."""
 
 from __future__ import annotations
 

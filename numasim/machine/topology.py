@@ -1,6 +1,6 @@
 """A machine as frozen arrays: sockets, NUMA nodes with one memory controller each, cores, hardware threads, links.
 
-The machine of model 2.1. A node may lack cores or memory. Times are integer picoseconds, bandwidths integer bytes per
+Model 2.1 defines machines. A node may lack cores or memory. Times are integer picoseconds, bandwidths integer bytes per
 second.
 """
 

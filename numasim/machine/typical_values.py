@@ -38,7 +38,7 @@ LINE_NS_OF_CLUSTERS = {  # if cores of one node have several last-level caches: 
     "same_socket_ns": Decimal(110),
     "cross_socket_ns": Decimal(200),
 }
-SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
+SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # the values of the machine of the thesis
 SERVERS = "assumed: typical of server processors"
 NOT_SAID = "assumed: not said"
 
@@ -81,7 +81,7 @@ LINK_REASON = "assumed: the slower controller's bandwidth within a socket, a thi
 def relative_distance(inventory: Inventory, a: int, b: int) -> Fraction:
     """Return firmware's distance from node ``a`` to ``b`` over the local distance of ``a``.
 
-    The distance from ``b`` to ``a`` stands in for a missing distance, and `FAR` if both are missing.
+    If this distance is missing, the distance from ``b`` to ``a`` counts; if both are missing, `FAR`.
     """
     local = _given(inventory, a, a) or Decimal(10)
     found = _given(inventory, a, b) or _given(inventory, b, a)

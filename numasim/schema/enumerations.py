@@ -62,7 +62,7 @@ class Deal(IntEnum):
 class Tier(IntEnum):
     """The place of a task among the subtrees that a strategy keeps together (model 4.14); rules have a mask."""
 
-    FREE = 1  # above all these subtrees
+    FREE = 1  # above all subtrees that are kept together
     ROOT = 2  # the topmost task of a subtree
     LOCAL = 4  # below the topmost task of a subtree
 
@@ -132,7 +132,7 @@ class AmountKind(IntEnum):
 
 
 class NodeRank(IntEnum):
-    """The nodes that a task's objects choose: the most similar, the cheapest to reach them from, or all homes."""
+    """The nodes that a task's objects choose: the most similar, those that reach the objects cheapest, or all homes."""
 
     MOST = 0
     CHEAPEST = 1
@@ -140,7 +140,7 @@ class NodeRank(IntEnum):
 
 
 class Counted(IntEnum):
-    """Which objects count, as a mask of `Mode`."""
+    """Which objects of a task count for its similarity to nodes, as a mask of `Mode`."""
 
     READS = 1
     WRITES = 2
@@ -183,11 +183,11 @@ ContentionModel = Literal["none", "snapshot", "fluid"]
 LineName = Literal["no", "yes", "latency"]  # whether transfers of cache lines are paid, and whether lines are served
 RecheckRule = Literal["each", "last", "events", "none"]  # which workers look again before they sleep
 WakeRule = Literal["every-push", "no-searcher", "empty-queue", "uncovered"]  # which tasks wake a sleeper
-WhomRule = Literal["newest", "lowest", "all"]  # which sleeper
+WhomRule = Literal["newest", "lowest", "all"]  # which sleeper is woken
 ChainRule = Literal["finder", "last-searcher", "woken"]  # which workers wake more sleepers
 CapRule = Literal["count", "share", "busy-share"]  # the number that the searching workers are compared with
 
-LOCK_DESCRIPTIONS: dict[LockName, str] = {  # with the parameters of a plan that count for that kind
+LOCK_DESCRIPTIONS: dict[LockName, str] = {  # each with the parameters of a plan that count for the kind of lock
     "tas": "test-and-set locks",
     "ttas": "test-and-test-and-set locks",
     "ticket": "ticket locks",

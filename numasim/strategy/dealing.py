@@ -1,4 +1,4 @@
-"""The distributions by name, which deal each item of a range to a unit (Souris 2020, section 4.2.3).
+"""The distributions by name, which deal each item of a range to a unit, such as a node (Souris 2020, section 4.2.3).
 
 The cost of an item is the same for all units of a node. Units are therefore ordered by the cost of their nodes, and
 units of equal cost by number. A distribution examines each pair (item, unit) once to find the item's bytes on each
@@ -41,7 +41,7 @@ class KnownItems:
     bytes: I64  # [items, nodes] the bytes that each item reads on each node
     node: I64  # [units] the node of each unit
     groups: I64  # the nodes with units, ascending
-    cost: I64  # [items, groups]
+    cost: I64  # [items, groups] the cost of each item for the units of each node in ``groups``
 
     @property
     def items(self) -> int:

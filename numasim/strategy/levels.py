@@ -1,7 +1,7 @@
 """Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
 
 A *position* is a worker or, after the last worker, an extra producer. A worker that does not use a level has an empty
-row, such as all but the heads with ``who: head``.
+row, such as all workers but the first of each unit (the heads) with ``who: head``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The task queues of a strategy: each family of queues has one queue for each unit that has a worker."""
+"""The task queues of a strategy: a family of queues has a queue for each unit, such as a node, with a worker."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Pool:
     queue: I64  # [n]
     family: I64  # [n] index among the families of the pool
     first: I64  # [n] the first worker of the queue's unit
-    mine: I64  # [families, positions] the queue of the position's own unit, or NOWHERE
+    mine: I64  # [families, positions] the queue of the unit to which the position belongs, or NOWHERE
 
     @property
     def families(self) -> int:

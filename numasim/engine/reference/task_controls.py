@@ -53,7 +53,7 @@ class TaskControls:
         return self.tiers[task if at == program.start[task] else program.operand[at - 1]]
 
     def label(self, task: int) -> int:
-        """Return the unit that a task is meant for, or UNKNOWN."""
+        """Return the number of the unit (such as a node) for which a task is meant, or UNKNOWN."""
         if task < self._program.rows:
             return self._labels[task]
         if self._item_labels:

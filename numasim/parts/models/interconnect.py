@@ -182,7 +182,8 @@ def directed_links(
 ) -> list[DirectedLink]:
     """Return the single directions of the mesh, then of the topology or of the listed links in file order.
 
-    A link that gives no bandwidth has the bandwidth ``usual_gbs``. Raises InputError if ``usual_gbs`` is None then.
+    A link that gives no bandwidth has the bandwidth ``usual_gbs``. Raises InputError for such a link if ``usual_gbs``
+    is None.
     """
     expanded = []
     if mesh:

@@ -46,7 +46,7 @@ Rule = Annotated[
 
 
 class BackoffSpec(Model):
-    """Waiting after the j-th failed round: ``min(first * factor ** (j - 1), max)``; first 0: poll at once."""
+    """Waiting after the j-th failed round in a row: ``min(first * factor ** (j - 1), max)``; first 0: poll at once."""
 
     first_ns: Annotated[
         Annotated[Literal["task"], Tag("text"), Choices(meanings.BACKOFF_FIRST_NS)]
