@@ -148,8 +148,8 @@ def _change(
 
 
 def scaled(machine: MachineSpec, field: str, factor: Decimal) -> MachineSpec:
-    """Return the machine with every amount at the dotted ``field`` times ``factor``; raise InputError if the machine is
-    then invalid.
+    """Return the machine with every amount at the dotted ``field`` times ``factor``; raise InputError if the new
+    machine is invalid.
 
     Shares are at most 1,000,000 ppm. Numbers that are no amounts, such as numbers of nodes, stay the same.
     """

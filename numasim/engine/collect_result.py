@@ -35,8 +35,8 @@ class Finished:
     """The counts of an engine in a finished run.
 
     ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows.
-    ``producers`` has such arrays [producers], and the ``node`` of each. The matrices are [thief or accessing node,
-    victim or home node]. ``traffic`` is as in `Result`. ``node_pages`` [nodes] are the pages of dynamic regions.
+    ``producers`` has such arrays [producers], and the ``node`` of each producer. The matrices are [thief or accessing
+    node, victim or home node]. ``traffic`` is as in `Result`. ``node_pages`` [nodes] are the pages of dynamic regions.
     """
 
     workers: Mapping[str, Array]
@@ -124,7 +124,7 @@ def _named_objects(plan: Plan) -> dict[str, Array]:
 
 
 def _counts(plan: Plan, finished: Finished) -> Array:
-    """Return [COUNTED, workers and then producers] the counters."""
+    """Return [COUNTED, actors] the counters; the actors are the workers and then the producers."""
     workers = plan.workers.workers
     counts = np.zeros((len(COUNTED), workers + len(finished.producers["node"])), np.int64)
     for row, name in zip(counts, COUNTED, strict=True):

@@ -66,8 +66,8 @@ class IterationControl:
         """An iteration ends at ``now_ps``: return the decision for the next iteration, None if there is none.
 
         ``task_ps`` [tasks] and ``task_bytes`` [tasks, nodes] are sums of the iteration that ends. ``node_bytes``
-        [nodes, nodes] and ``busy_ps`` [workers] are sums of the run so far. All arrays are kept: an engine passes
-        copies.
+        [nodes, nodes] and ``busy_ps`` [workers] are sums of the run so far. This object keeps all arrays: an
+        engine passes copies.
         """
         ended, self._next = self._next, next(self._iterations, None)
         if ended is None or self._next is None:

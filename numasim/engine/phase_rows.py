@@ -49,7 +49,7 @@ class PhaseRows:
         return len(self._rows) == MOST_PHASE_ROWS
 
     def add(self, step: Step, start_ps: int, end_ps: int, sums: tuple[int, ...]) -> None:
-        """Add the row of a phase that has ended; ``sums`` are those of `SUMS` since the begin of the run."""
+        """Add the row of a phase that has ended; ``sums`` are the `SUMS` from the begin of the run."""
         counted = (after - before for after, before in zip(sums, self._before, strict=True))
         self._rows.append((step.phase, step.iteration, step.turn, start_ps, end_ps - start_ps, *counted))
         self._before = sums

@@ -40,7 +40,7 @@ def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
 
 
 def waits_for_lines(row: Mapping[str, Any], workers: int) -> list[str]:
-    """Remark that waits for cache lines of queues are a large part of a run, since they are an upper bound."""
+    """Remark that waits for cache lines of queues are a large part of a run; these waits are an upper bound."""
     waits_ps, time_ps = row["line_owner_ps"] + row["line_thief_ps"], workers * row["makespan_ps"]
     if LARGE_PART * waits_ps < time_ps or not waits_ps:
         return []

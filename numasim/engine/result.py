@@ -211,7 +211,7 @@ def node_pair_columns(result: Result) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def column_place(name: str) -> tuple[int, str]:
-    """Return the place of a column in tables: identities, counters as in the results table, the rest by name."""
+    """Return the place of a column in tables: identities, counters as in the results table, other columns by name."""
     order = (*LEADING, *COLUMNS)
     return (order.index(name), "") if name in order else (len(order), name)
 

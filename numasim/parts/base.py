@@ -39,8 +39,8 @@ _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
 class Model(BaseModel):
     """A frozen specification model that refuses unknown keys.
 
-    Validators are built at their first use, since a run needs few of them. `model_construct`, which needs no validator,
-    makes values that are known to be valid, such as defaults.
+    Validators are built at their first use, because a run needs few validators. `model_construct`, which needs no
+    validator, makes values that are known to be valid, such as defaults.
 
     A model may have several kinds, such as the kinds of locks. For each field that only some kinds have,
     ``kinds_of_key`` has these kinds. The field ``kind_key`` names the kind; a word of ``kind_words`` in place of a

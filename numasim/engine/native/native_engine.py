@@ -71,7 +71,7 @@ def makespan_ps(run: Run) -> int:
 def state_bytes(run: Run) -> dict[str, int]:
     """Return the peak number of live tasks of ``run`` (``live_tasks``), and the bytes that they take (``engine``).
 
-    The bytes are those of frames, entries of queues and dependences. State of workers and queues is left out.
+    The bytes are those of frames, entries of queues and dependences. The state of workers and queues does not count.
     """
     found = _run(run, False, None, None)
     return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}

@@ -87,7 +87,7 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` are the records of both hashes, ``details`` of ``event_hash`` alone; ``watch`` gets watched rows."""
+    """``steps`` are records of both hashes, ``details`` records of ``event_hash`` alone; ``watch`` gets the rows."""
 
     __slots__ = ("details", "steps", "watch")
 

@@ -20,7 +20,7 @@ from numasim.plan.plan import Plan
 
 
 class ActorEvent(Event):
-    """The one pending event of an actor: the same object is scheduled each time."""
+    """The one pending event of an actor: the actor's events are all this one object."""
 
     def __init__(self, env: Environment, actor: Any = None) -> None:
         super().__init__(env)
@@ -60,7 +60,7 @@ class Worker:
 
     # the clock
     event: ActorEvent
-    due: int = 0  # time of the pending event, or of the event of another actor that this worker waits for
+    due: int = 0  # time of the pending event, or of the event of another actor for which this worker waits
     rank: int = int(Rank.POLL)  # the rank of the pending event
 
     # of all components that charge time, or schedule the step that pays for the time
@@ -107,7 +107,7 @@ class Worker:
     slept_since: int = 0
     wake_ps: int = 0  # when the worker goes on, if woken before the sleep began
     naps: bool = False  # the pending wait is a nap
-    woken: bool = False  # the worker has been woken, and has not found a task since
+    woken: bool = False  # the worker has been woken, and has found no task after that
 
     # the activity that other workers of the core and the socket notice
     waiting: bool = False  # for a child, a lock, a barrier or a condition: without an event, and not searching

@@ -92,7 +92,7 @@ class Dispatcher(Component):
         return False
 
     def _put_locked(self, w: Worker, q: int, lock: int) -> None:
-        """The worker has the queue's lock: put the task there, or elsewhere if the queue has become full meanwhile."""
+        """The worker has the queue's lock: put the task there, or elsewhere if the queue became full meanwhile."""
         full = self._queues.length[q] >= self._queues.capacity[q]
         if not full:
             self._put(w, q, w.outbox.popleft())

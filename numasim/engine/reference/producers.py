@@ -89,7 +89,7 @@ class Producers(Component):
             self._sync.request(lock, p.id, lambda _: self._put_locked(p, q, lock))
 
     def _put_locked(self, p: Producer, q: int, lock: int) -> None:
-        """The producer has the queue's lock: put the item there, unless the queue has become full meanwhile."""
+        """The producer has the queue's lock: put the item there, unless the queue became full during the wait."""
         self._sync.release(lock, p.id)
         self._put(p, q if self._queues.length[q] < self._queues.capacity[q] else NO_ROOM)
 

@@ -2,7 +2,7 @@
 
 Readings of the model that are decided here:
 
-- A run that may skip ahead is simulated event by event all the same, but the event hash is withheld: an engine that
+- This engine also simulates a run event by event that may skip ahead, but withholds the event hash: an engine that
   skips does not know the event hash, and a result must not depend on the engine.
 """
 
@@ -151,7 +151,9 @@ class ReferenceEngine:
             raise self.liveness.deadlock()
 
     def flush(self) -> None:
-        """Hash the gathered records and add up the gathered bytes; called now and then between two events."""
+        """Hash the gathered records and add up the gathered bytes; called between two events, after every batch of
+        events.
+        """
         self.recorder.trace.flush_full()
         self.memory.work.fold()
 

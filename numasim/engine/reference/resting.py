@@ -5,9 +5,9 @@ Readings of the model that are decided here:
 - A worker sleeps only if it may take any task that it finds: not in a nested join `own`, `strict` or `leapfrog`.
 - A worker announces its sleep at the instant at which its search ends. From then on others may choose it as the sleeper
   to wake. A worker that is chosen while it looks again searches on when the look ends.
-- Whoever wakes a sleeper first pays the overhead that it owes. The sleeper then takes its time to wake up.
+- Whoever wakes a sleeper first pays the overhead that it owes. The wake-up time begins after this payment.
 - A sleeper whose nested join ends is woken by the worker that ends the last awaited task.
-- Worker 0 wakes the workers that slept at the end of a phase for the next phase, one after the other.
+- When a phase begins, worker 0 wakes, one by one, the workers of its team that sleep from the phase before.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class Resting(Component):
         return None
 
     def _crowding(self) -> int:
-        """Return S / log2(S) for S searching workers, both rounded down, at least 1."""
+        """Return S / log2(S), at least 1, for S searching workers; logarithm and quotient are rounded down."""
         searchers = self._searching.bit_count()
         return max(1, searchers // max(1, searchers.bit_length() - 1))
 

@@ -4,7 +4,7 @@ While every worker has work and all items of a worker take equally long, worker 
 period[w]``, and the producer refills one queue per item taken, in the order of its round-robin cursor. `follow`
 computes only the times of these takes, which costs much less than simulating the items. It stops at the last instant,
 before the items run out, at which every queue is full again and the producer waits. All counters and the trace hash
-come out as if every item had been an event; the event hash is then not known.
+come out as if every item had been an event; the event hash of such a run is not known.
 """
 
 from __future__ import annotations

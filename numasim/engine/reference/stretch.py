@@ -30,7 +30,8 @@ MOST_ITEMS = 1 << 14  # bounds the memory of a stretch
 
 @dataclass
 class Stretch:
-    """The item in hand and the items after it: item i ends at ``end[i]``, and item i + 1 then leaves the queue.
+    """The item in hand and the items after it: item i ends at ``end[i]``, and item i + 1 leaves the queue at that
+    instant.
 
     ``planned`` is the index of the worker's last item, ``taken`` the number of items that have left
     the queue.
@@ -117,7 +118,7 @@ class Stretches(Component):
             stretch.taken = taken
 
     def stolen_from(self, q: int) -> None:
-        """Note that a thief may have taken items off the far end of the owner's stretch."""
+        """A thief may have taken items from the end that the owner does not use: shorten the owner's stretch."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is None or w.own != q:

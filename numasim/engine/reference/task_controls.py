@@ -100,7 +100,7 @@ class LiveSubtrees:
             above = self._root[self._parent[task]] if self._parent[task] >= 0 else NONE
             self._root.append(task if above == NONE and tier == Tier.ROOT else above)
         self._unit = [NONE] * len(tiers)  # [tasks] where the subtree of each root is live
-        self._left = [0] * len(tiers)  # [tasks] unfinished tasks in the subtree of each root, among those that exist
+        self._left = [0] * len(tiers)  # [tasks] unfinished tasks, of those that exist, in the subtree of each root
 
     def start_phase(self, roots: Sequence[int]) -> None:
         """Begin a phase with ``roots``: none of its subtrees has begun."""
@@ -147,7 +147,7 @@ class SpawnOrder:
     """The present order of every worker, and the depth of each task on the stack of calls of its worker.
 
     A child that is begun at its spawn stands above its parent. A task from a queue stands at the bottom, unless it is
-    the rest of a parent that the worker has put there itself.
+    the rest of a parent (its ops behind the spawn) that this same worker has put into the queue.
     """
 
     def __init__(self, rule: Adaptive, rows: int, workers: int, prober: Prober) -> None:

@@ -177,7 +177,7 @@ class TaskQueues:
                 self.sift(q, 0, length)
 
     def is_claimed(self, q: int, back: int) -> bool:
-        """Tell whether the entry at one end of queue ``q``, not empty, is of a task that others have claimed."""
+        """Tell whether the entry at one end of the non-empty queue ``q`` is of a task claimed from another queue."""
         entry = self.entries[q][-1 if back else 0]
         return type(entry) is Shared and entry.claimed
 

@@ -2,8 +2,8 @@
 
 Readings of the model that are decided here:
 
-- A round in which no queue was probed still reads the announcements of others: the next round starts one local probe
-  later at the earliest.
+- A round in which no queue was probed still reads the announcements of other workers: the next round starts at least
+  the time of one local probe later.
 - A worker that waits in a nested join checks whether it may go on after every fruitless probe and at every poll.
 """
 
@@ -153,7 +153,7 @@ class Thief(Component):
             self.end_idle(w)
         w.fails = 0
         program = self._program
-        if self._tracks_parent:  # roots and items are those of worker 0
+        if self._tracks_parent:  # worker 0 counts as the parent of roots and items
             self._prober.ran(w.id, program.spawner[task] if task < program.rows else 0)
         if task < program.rows:
             if self._work_first and program.at[task] != program.start[task]:
@@ -194,7 +194,7 @@ class Thief(Component):
         self._recorder.step(POLL, w.id, w.failed, w.failed_remote)
 
     def _report_idle(self, w: Worker, failed: int, failed_remote: int) -> None:
-        """Report the idle time since the last row; a wait for a lock cuts an idle episode into pieces."""
+        """Report the idle time after the last reported row; waits for locks cut an idle episode into pieces."""
         assert self._recorder.watch is not None
         probing_ps = w.idle_steal_ps - w.probing_before_ps
         now = self._clock.now
@@ -350,7 +350,7 @@ class Thief(Component):
             self._take_effect(w, 0)
 
     def _look_again(self, w: Worker) -> None:
-        """The worker has the lock of a queue in which it has seen tasks: others may have taken the tasks meanwhile."""
+        """The worker has the lock of a queue in which it has seen tasks: others may have taken them during the wait."""
         count = self._found(w)
         if not count:
             self._sync.release(w.held.pop(), w.id)
@@ -405,7 +405,9 @@ class Thief(Component):
             w.failed_remote += remote
 
     def _take(self, w: Worker, q: int, end: int, count: int) -> None:
-        """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all go there)."""
+        """Steal ``count`` tasks: begin the first, put the others into the own queue (with a refill threshold, all
+        tasks).
+        """
         self._recorder.step(LOOK, w.id, q, count)
         if self._lines:
             self._lines.take(w, q, end)
@@ -507,7 +509,7 @@ class Thief(Component):
         w.held.clear()
 
     def _leave_search(self, w: Worker) -> None:
-        """Something was found: pay for it, then release the locks."""
+        """The search found a task: pay the overhead for it, then release the locks."""
         if w.owed_ps:
             self._clock.schedule_overhead(w, PUT, 0)
             self._clock.instead(w, self._on_paid)

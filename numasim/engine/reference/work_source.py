@@ -172,7 +172,7 @@ class WorkSource(Component):
         self.start_phase()
 
     def _sums(self) -> tuple[int, ...]:
-        """Return the counts since the begin of the run, in the order of `SUMS`."""
+        """Return the counts from the begin of the run up to now, in the order of `SUMS`."""
         moved = self._memory.work.node_bytes()
         local = int(np.trace(moved))
         steals = (sum(getattr(w, name) for w in self._workers) for name in STEALS)

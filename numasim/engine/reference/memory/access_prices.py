@@ -4,7 +4,7 @@ The first pass over an access asks the last-level cache chunk by chunk (`caches`
 served by the second-level cache if the whole footprint of the segment fits, else in part by the last-level cache. Bytes
 that no cache serves come from the homes of the pages, in proportion to the bytes of the access there. Written bytes are
 fetched for ownership and written back. A miss takes the latency between the nodes, ``mlp / 1000`` of one access at a
-time; if the controller is busy with the misses of others, the mean wait of an M/D/1 queue may be added.
+time; if the controller is busy with misses of other workers, the mean wait of an M/D/1 queue may be added.
 
 Bytes that the second-level cache serves cost no time of their own: the compute rate of a kernel includes them.
 """

@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """The bytes that one pass over an access found: in the own cache, and, by sending node, in the caches of others."""
+    """The bytes that one pass over an access found: in the own cache, and in other caches by sending node."""
 
     hit: int = 0
     moved: dict[int, int] = field(default_factory=dict)
@@ -256,7 +256,7 @@ class LruCache(ChunkCache):
             self._filled[domain] -= line.bytes
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """Return the fraction that a second walk over the access finds; a third walk would find the same."""
+        """Return the fraction, as (part, whole), that a second walk over the access finds, and each later walk."""
         found, whole = Found(), 0
         for piece in pieces:
             whole += piece.bytes

@@ -12,8 +12,9 @@ plays no part:
 Readings of the model that are decided here:
 
 - Overhead that is owed when a flow starts passes first, undisturbed; the demands of the flow count from its start.
-- Progress is exact: the rest of a flow is counted in 2**-48 of a picosecond, as its share is in 2**-48; the end of the
-  flow is rounded up. If the nominal time changes, the rest is scaled in whole picoseconds, rounded up before and after.
+- Progress is exact: the time left of a flow is counted in 2**-48 of a picosecond, as shares are in 2**-48; the end of
+  the flow is rounded up. If the nominal time changes, the time left is rounded up to whole picoseconds, scaled, rounded
+  up.
 - Page faults and giving back memory are part of the nominal time, and overhead in the split of times.
 - A worker that goes on with an item of the same range in the same instant keeps its flow. The demands of the flow are
   the mean of the range's items, so nothing changes for other flows; under contention `snapshot` the flow's share stays.
@@ -413,7 +414,7 @@ class Flows(Component):
             items.start_turn(turn)
 
     def fold(self) -> None:
-        """Turn the items that ran since the last call into bytes."""
+        """Turn the items that ran after the last call of `fold` into bytes."""
         for priced, items in self._ran_priced.items():
             if items:
                 priced.count(np.array(items), self._traffic)

@@ -10,7 +10,7 @@ and moved together (`Placement.unit_pages`), often one page. The *toucher* is th
   instant are in the order of rank and actor number (model 1.2), and in coupled runs all segments that start in one
   instant touch their pages at the end of the instant, in ascending order of worker numbers (`flows`).
 - A stage may mark all placed pages when it begins. A marked page that is touched migrates to the toucher's node.
-- If memory is scanned, a page that was scanned since its last touch takes a hinting fault at the next touch, and may
+- If memory is scanned, a page that was scanned after its last touch takes a hinting fault at the next touch, and may
   migrate to the node of the toucher.
 - If nodes can be full, a unit without room on its node goes to the nearest node with room for the unit, or, without any
   such node, to its node all the same. Units that would migrate to a full node stay. The touch removes the mark.
@@ -65,7 +65,7 @@ class Scanner:
     (model 2.11).
 
     A scan is no event. How often each page has been scanned follows from the time, and a touched page takes a
-    hinting fault if it has been scanned since its last touch. ``begin`` [units] has, for each scanned region, the
+    hinting fault if it has been scanned after its last touch. ``begin`` [units] has, for each scanned region, the
     places of its units in the address space, which has ``space_bytes``.
     """
 
@@ -79,7 +79,7 @@ class Scanner:
         self._in_a_row = {region: np.zeros(len(places), np.int64) for region, places in begin.items()}
 
     def touch(self, region: int, units: I64, now_ps: int) -> npt.NDArray[np.bool_]:
-        """Return [units] whether each unit has been scanned since its last touch; the units are touched now."""
+        """Touch ``units`` now; return [units] whether each unit was scanned between its last touch and now."""
         period_ps = self._rule.scan_period_ps
         scans = max(0, now_ps - self._first_ps + period_ps) // period_ps
         times = (scans + self._windows - 1 - self._window[region][units]) // self._windows

@@ -1,7 +1,7 @@
 """Which waiter gets a lock next, and how long the handover takes, for every kind of lock (model 5.2 and 5.3).
 
 A free lock goes to the first actor that asks, and is granted when the line has come. A lock that is released while
-others wait goes, after the transfer of the line and the time that the kind adds, to
+other actors wait goes, after the transfer of the line and the time that the kind of lock adds, to
 
 - `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first waiter
   (A-28). The `tas` waiters that lose keep the line busy: each tries again every max(transfer, pause), and each try
@@ -13,7 +13,7 @@ others wait goes, after the transfer of the line and the time that the kind adds
   takes longer if the waiter is not on the node of the lock.
 - `cohort`: the first waiter of the releasing node, up to ``batch`` times in a row, then the first of another node.
 - `clh`: the first waiter, which spins on the place of the waiter before. An actor that finds the lock free fetches two
-  lines one after the other: the tail, which names the last place, and that place, which says that the lock is free
+  lines one after the other: the tail, which names the last place, and the last place, which says that the lock is free
   (Craig 1993; Magnusson, Landin and Hagersten 1994).
 - a word of atomic operations: the first waiter; the operation is done when the actor has the line.
 
@@ -152,7 +152,7 @@ def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
     other = next((at for at, waiter in enumerate(server.waiters) if node[waiter.actor] != here), None)
     stays = local is not None and (server.run < rules.batch or other is None)
     place = local if stays else other
-    assert place is not None  # somebody waits
+    assert place is not None  # some actor waits
     server.run = server.run % rules.batch + 1 if stays else 0
     return Grant(place, rules.times.to_ps(server.line, server.waiters[place].actor))
 

@@ -10,8 +10,8 @@ The counter of a task's children has a line of its own. At first the line is wit
 child that ends. Every child that ends writes the counter, and so does the task when it passes its wait.
 
 The time of an access that waits for a line or moves a line is overhead that the worker owes. A line serves accesses in
-the order of the events that ask for them, from the instant of the event on. Overhead that the worker owed before passes
-while the worker waits for its turn.
+the order of the events that ask for them, from the instant of the event on. Overhead that the worker owed before the
+access passes while the worker waits for its turn.
 """
 
 from __future__ import annotations
