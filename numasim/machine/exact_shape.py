@@ -171,9 +171,7 @@ def _memory(inventory: Inventory, node: int) -> int | None:
 
 
 def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
-    """Return the node with processors whose socket ``node`` gets: the node that the system calls near
-    (`Inventory.beside`), else the nearest.
-    """
+    """Return the node with processors whose socket ``node`` gets: that of `Inventory.beside`, else the nearest."""
     if node in inventory.beside:
         return inventory.beside[node]
     with_processors = {thread.node for thread in inventory.threads}

@@ -1,8 +1,7 @@
 """Validates placed values: an error of pydantic becomes one InputError at the place of the value.
 
-Errors of several fields are reported together, in the order of the document. Of a union, only the branch (alternative)
-whose keys and kind fit the value best reports its errors. A missing field is not reported if an unknown field may be
-its misspelling.
+Errors of several fields are reported together, in the order of the document. Of a union, only the alternative whose
+keys and kind fit the value best reports its errors. A missing field whose misspelling may be there is not reported.
 """
 
 from __future__ import annotations

@@ -120,8 +120,7 @@ def completed(**parts: Any) -> Plan:
     """Return the Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
 
     Helpers without a cache are dropped. An engine simulates every event of a plan with helpers, with lines that are
-    served, or with rules for idle workers: in such plans the events that an engine could pass over depend on all
-    workers.
+    served, or with rules for idle workers: events that could be passed over then depend on all workers.
     """
     plan = Plan(**parts, coupled=False, skippable=False)
     plan = replace(plan, helpers=plan.helpers if plan.effects.cache != "none" else None)

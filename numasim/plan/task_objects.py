@@ -115,9 +115,7 @@ def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
 
 
 def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:
-    """Return ([n] row, [n] access, [n] mode) of the rows' accesses; equal pieces of a row become one, with combined
-    modes.
-    """
+    """Return ([n] row, [n] access, [n] mode) of the rows' accesses; equal pieces of a row are merged."""
     if not len(row):
         return row, access, np.zeros(0, np.uint8)
     shape = (accesses.stride, accesses.rows, accesses.row_bytes, accesses.offset, accesses.region)

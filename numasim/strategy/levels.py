@@ -218,8 +218,7 @@ class LevelTable:
     def _arrange(
         self, pool: Pool, mask: Mask, position: int, by: str | None, after_me: bool, weighted: bool = False
     ) -> None:
-        """Append the row of ``position``: the queues of ``pool`` in ``mask``; equally near queues are in ascending
-        order.
+        """Append the row of ``position``: the queues of ``pool`` in ``mask``; equally near queues ascend.
 
         The queues are grouped ``by`` unit or distance. With ``after_me`` each segment begins behind the position's own
         queue; a ``weighted`` row has weights. If ``mask`` has no queue, the level does not apply to the position.

@@ -26,8 +26,7 @@ class JoinRules:
         self._program = program
         self._queues = queues
         self._prober = prober
-        # the key says what is awaited, ("children", a task) or ("group", a group); the value maps each awaited task
-        # that has begun and not finished to its worker
+        # what is awaited, ("children", a task) or ("group", a group) -> {awaited task that is under way: its worker}
         self._takers: dict[tuple[str, int], dict[int, int]] = {}
 
     def may_run(self, w: Worker, q: int, end: int) -> bool:

@@ -151,9 +151,7 @@ class ReferenceEngine:
             raise self.liveness.deadlock()
 
     def flush(self) -> None:
-        """Hash the gathered records and add up the gathered bytes; called between two events, after every batch of
-        events.
-        """
+        """Hash the gathered records and add up the gathered bytes; called after every batch of events."""
         self.recorder.trace.flush_full()
         self.memory.work.fold()
 

@@ -30,8 +30,7 @@ MOST_ITEMS = 1 << 14  # bounds the memory of a stretch
 
 @dataclass
 class Stretch:
-    """The item in hand and the items after it: item i ends at ``end[i]``, and item i + 1 leaves the queue at that
-    instant.
+    """The item in hand and the items after it: item i ends at ``end[i]``, when item i + 1 leaves the queue.
 
     ``planned`` is the index of the worker's last item, ``taken`` the number of items that have left
     the queue.

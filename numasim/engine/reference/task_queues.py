@@ -1,10 +1,9 @@
 """The task queues of a run: contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
 
 An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
-length is always the number of tasks, copies included. A watch has two lengths: its bit for a queue is set at a length
-of at least the first and cleared at a length of at most the second, and stays in between. The bits of the status
-`announced` may be written by the owners of the queues alone, when they take or search (A-42). Thresholds S and s of a
-queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
+length is always the number of tasks, copies included. A watch has two lengths: a queue's bit is set at a length of at
+least the first, cleared at a length of at most the second, and stays in between. The owners of queues alone may write
+the bits of the status `announced` (A-42). The thresholds S and s are those of the thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations

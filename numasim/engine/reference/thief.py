@@ -405,9 +405,7 @@ class Thief(Component):
             w.failed_remote += remote
 
     def _take(self, w: Worker, q: int, end: int, count: int) -> None:
-        """Steal ``count`` tasks: begin the first, put the others into the own queue (with a refill threshold, all
-        tasks).
-        """
+        """Steal ``count`` tasks: begin the first and queue the others; with a refill threshold, queue all tasks."""
         self._recorder.step(LOOK, w.id, q, count)
         if self._lines:
             self._lines.take(w, q, end)

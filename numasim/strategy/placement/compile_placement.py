@@ -97,9 +97,7 @@ class Ground:
         return CyclicHomes(np.array([node], np.int64), self.machine.page_bytes)
 
     def in_blocks(self, page_node: I64) -> Homes:
-        """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks; neighbouring blocks of one node
-        are merged.
-        """
+        """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks, merged if equal and adjacent."""
         blocks = len(page_node)
         first = -(-np.arange(blocks, dtype=np.int64) * self.pages // blocks)
         filled = np.append(first[1:], self.pages) > first

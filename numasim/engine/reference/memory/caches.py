@@ -124,8 +124,7 @@ class ChunkCache(ABC):
 class Copy:
     """A copy of a chunk in one domain's cache, last touched from ``node``.
 
-    ``stamp`` is the time of the domain at the last touch (`ShareCache`); ``dirty`` says whether it is dirty
-    (`LruCache`).
+    ``stamp`` is the domain's time at the last touch (`ShareCache`); ``dirty``: the copy is dirty (`LruCache`).
     """
 
     bytes: int

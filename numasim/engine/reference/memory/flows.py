@@ -12,17 +12,15 @@ plays no part:
 Readings of the model that are decided here:
 
 - Overhead that is owed when a flow starts passes first, undisturbed; the demands of the flow count from its start.
-- Progress is exact: the time left of a flow is counted in 2**-48 of a picosecond, as shares are in 2**-48; the end of
-  the flow is rounded up. If the nominal time changes, the time left is rounded up to whole picoseconds, scaled, rounded
-  up.
+- Progress is exact: the time left of a flow is counted in 2**-48 of a picosecond, as shares are in 2**-48; a flow's
+  end is rounded up. If the nominal time changes, the time left is rounded up to picoseconds, scaled and rounded up.
 - Page faults and giving back memory are part of the nominal time, and overhead in the split of times.
 - A worker that goes on with an item of the same range in the same instant keeps its flow. The demands of the flow are
   the mean of the range's items, so nothing changes for other flows; under contention `snapshot` the flow's share stays.
 - Under contention `snapshot` a flow keeps the share that it would get at its start if all resources were shared out
   anew. (If the other flows kept their shares, the last flow to start would get nothing for as long as it runs.)
 - The wait of a flow in the queues of controllers (model 2.5) follows from the controllers' loads when the flow starts.
-  Flows that start in the same instant do not count; the wait counts as contention. Items of ranges, whose prices are
-  known beforehand, do not queue.
+  Flows that start in the same instant do not count. The wait is contention. Items of ranges have fixed prices: no wait.
 """
 
 from __future__ import annotations

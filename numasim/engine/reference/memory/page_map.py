@@ -6,9 +6,9 @@ and moved together (`Placement.unit_pages`), often one page. The *toucher* is th
 
 - An unplaced page that is touched gets the node that the stage wishes for the page, or else the node of the toucher.
   Reads place pages, too, unless the stage lets only writes place; a read then counts unplaced bytes as on its own node.
-- If several workers touch an unplaced page, the first event whose segment may place the page places it: events of one
-  instant are in the order of rank and actor number (model 1.2), and in coupled runs all segments that start in one
-  instant touch their pages at the end of the instant, in ascending order of worker numbers (`flows`).
+- If several workers touch an unplaced page, the worker with the first event places the page: events of one instant are
+  in the order of rank and actor number (model 1.2), except that in coupled runs the segments that start in one instant
+  touch their pages at the end of the instant, in ascending order of their workers' numbers (`flows`).
 - A stage may mark all placed pages when it begins. A marked page that is touched migrates to the toucher's node.
 - If memory is scanned, a page that was scanned after its last touch takes a hinting fault at the next touch, and may
   migrate to the node of the toucher.

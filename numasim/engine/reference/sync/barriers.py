@@ -1,7 +1,6 @@
 """When a barrier opens and when each party (worker at the barrier) goes on, for every kind of barrier (model 5.4).
 
-- `central`: all parties count on one cache line; the last party opens the barrier by writing the line, which the other
-  parties read one after the other.
+- `central`: all parties count on one cache line; the last party opens the barrier, and the others then read the line.
 - `flag`: every party sets a flag of its own; the first party scans the flags in order, then writes a word that the
   other parties read one after the other (OMPi).
 - `tree`: a party reports to its parent when its two children have reported, and goes on when its parent has gone on;

@@ -12,10 +12,9 @@ Readings of the model that are decided here:
   barrier is idle; an actor that waits for a condition is parked.
 - The worker that executes UNLOCK releases the lock, even if another worker took it: the line moves to the releasing
   worker.
-- A signal takes the cost ``signal``, and the transfer of the line for each waiter that it lets pass, one after the
-  other. Each of these waiters then sleeps on for a wake-up time, which depends on the distance between the waiter and
-  the home of the condition (`numasim.engine.reference.sync.cache_lines`). A waiter that need not wait pays the transfer
-  of the line.
+- A signal takes the cost ``signal``, then a transfer of the line for each waiter that it lets pass. Each of these
+  waiters sleeps on for a wake-up time, which depends on the distance between the waiter and the home of the condition
+  (`numasim.engine.reference.sync.cache_lines`). An actor that need not wait pays the transfer of the line.
 - A release without waiters takes no time of the worker.
 """
 
