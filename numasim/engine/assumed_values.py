@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 COLUMN = "assumed"  # of a results table: the machine's assumed fields that the run's specification does not rule out
 APART = "; "
-MOST_EVENTS = 500_000  # of all runs with a halved or doubled value together: about half a second
+MOST_EVENTS = 500_000  # the most events of all runs with halved or doubled values together: about half a second
 _FACTORS = (Decimal("0.5"), Decimal(2))
 # The names of fields that are amounts end in one of these words.
 _SCALED = ("_ns", "_gbs", "_ghz", "_ppm", "_per_s", "memory", "llc", "l1", "l2", "llc_sizes")

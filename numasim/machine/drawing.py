@@ -288,8 +288,8 @@ class Layout:
     """Node boxes on a grid, in inches; ``centre`` is [nodes, 2], x to the right and y upwards from the lower left."""
 
     centre: Points
-    width: float  # of a node box
-    height: float  # of a node box
+    width: float  # width of a node box
+    height: float  # height of a node box
     gap_x: float  # between node boxes side by side
     gap_y: float  # between rows of node boxes
     extent: tuple[float, float]  # width and height of the whole grid with its margin

@@ -38,7 +38,7 @@ LINE_NS_OF_CLUSTERS = {  # if cores of one node have several last-level caches: 
     "same_socket_ns": Decimal(110),
     "cross_socket_ns": Decimal(200),
 }
-SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # the values of the machine of the thesis
+SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # the values of the machine of Vikranth's thesis
 SERVERS = "assumed: typical of server processors"
 NOT_SAID = "assumed: not said"
 

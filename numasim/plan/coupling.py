@@ -72,7 +72,7 @@ EFFECTS: tuple[Callable[[Plan], bool], ...] = (
 # Whether resources can ever be scarce, known before a run begins. If not, contention has no effect (model 2.5).
 #
 # A worker that executes items of a family demands the mean item's use over the mean item's nominal time, rounded down.
-# The nominal time does not grow with the speed of the worker. No worker is faster than a worker alone on its core at the
+# The nominal time does not grow with the worker's speed. No worker is faster than a worker alone on its core at the
 # highest clock, with the largest spread of speeds. The demand of a worker on a resource is therefore at most the demand
 # at this highest speed, for the family that uses the resource most; a worker executes one item at a time. If the sum of
 # these demands over all workers is at most the capacity of every resource, then

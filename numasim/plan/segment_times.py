@@ -1,10 +1,9 @@
 """The duration and traffic of each segment on each node (model 2.3 to 2.5; contention and cache `none`).
 
 A segment computes for the time C and waits for memory for the time M. C and M overlap completely (roofline): the
-segment takes max(C, M). M
-sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access
-pattern overlap. Every pass over a footprint goes to memory; written bytes are also read for ownership, so they move
-twice.
+segment takes max(C, M). M sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp /
+1000`` misses of an access pattern overlap. Every pass over a footprint goes to memory; written bytes are also read for
+ownership, so they move twice.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class SegmentTimes:
 
 @dataclass(frozen=True)
 class PlacedProgram:
-    """All values on which the times of segments depend, equal for plans that differ in their strategies alone."""
+    """All values on which the times of segments depend; plans that differ only in strategies have equal values."""
 
     workload: Workload
     machine: Machine

@@ -1,4 +1,4 @@
-"""The objects of a new task and their homes (thesis sections 5.3 to 5.5; model 4.5).
+"""The objects of a new task and their homes (Vikranth's thesis, sections 5.3 to 5.5; model 4.5).
 
 The objects of a task are the pieces of memory that its own segments and inline calls access; spawned tasks do not
 count. A piece that several segments access is one object. The objects of a range item follow from the templates of the

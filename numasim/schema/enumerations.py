@@ -222,7 +222,7 @@ BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # bounds of a watch that stand for s - 
 OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch whose bits only the owners of queues write
 FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # flags of levels: probes count as steal attempts; the watch is read inverted
 FLAG_GATED, FLAG_UNLESS = 4, 8  # the level waits for the gate of the worker's unit; the level's switch has to be off
-FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until the own subtrees of the unit have begun
+FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until all subtrees with the unit's label have begun
 FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, empty if the worker does not use the level
 EVERY_TIER = 7
 TIER_SHIFT, FLAG_TIERS = 4, 112  # of a dispatch rule: a mask of tiers, shifted by TIER_SHIFT bits; 0: any tier
@@ -277,7 +277,7 @@ TIMES = {  # parts of a worker's time, ps
     "asleep_ps": "asleep because there was no task",
     "wasted_ps": "attempts of transactions that aborted",
 }
-SYNC_COUNTS = {  # of each synchronisation object
+SYNC_COUNTS = {  # counters of each synchronisation object
     "acquisitions": "",
     "handoffs_local": "its line went to another worker of the node",
     "handoffs_remote": "or of another node",
@@ -288,7 +288,7 @@ TRAFFIC = {  # kinds of bytes between nodes; in C++ under these names
     "read": "FETCHED",
     "ownership": "OWNED",
     "written": "WRITTEN",
-    "cache": "CACHED",  # from cache to cache
+    "cache": "CACHED",  # bytes from cache to cache
 }
 
 # ---- names in C and C++ --------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ from numasim.workload.builder import frozen
 # ---- The default dispatch rules, for a strategy and a runtime without rules ------------------------------------------
 #
 # A worker puts the tasks that it spawns into its own queue. An extra producer, a thread that spawns tasks but executes
-# none, has no queue and deals its tasks to all queues in turn. With ``on_full: next`` (thesis chapter 3) a worker whose
-# queue is full deals its tasks to all queues in turn, too.
+# none, has no queue and deals its tasks to all queues in turn. With ``on_full: next`` (Vikranth's thesis, chapter 3) a
+# worker whose queue is full deals its tasks to all queues in turn, too.
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:

@@ -154,7 +154,7 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     the least load; of several units with the least load, to the first in the order of cost.
     """
     size = known.bytes.sum(axis=1)
-    limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # of load times units times a million
+    limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # most load times units times a million
     most = min(limit // (known.units * MILLION), np.iinfo(np.int64).max)
     found, load = given.copy(), np.zeros(known.units, np.int64)
     group = np.searchsorted(known.groups, known.node)
@@ -180,7 +180,7 @@ class DealtItems(NamedTuple):
 
     labels: I32  # [items of all families] the unit of each item
     nodes: I32  # [items of all families] the node of this unit
-    workload: Workload  # with a serial phase before each phase whose items are dealt at a cost
+    workload: Workload  # the workload with a serial phase before each phase whose items are dealt at a cost
     segments: int = 0  # number of last segments of the workload in which worker 0 pays this cost
 
 

@@ -128,8 +128,8 @@ def _cap(spec: SearcherCap) -> tuple[int, CapRule]:
 def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
     """Return [1 + steal levels, queues, workers] the `Reach` of workers by their own queues, then by each level.
 
-    A worker can take from each queue that a row of the level names, even if the anchor of the row, such as
-    the last victim, changes during a run.
+    A worker can take from each queue that a row of the level names, even if the anchor of the row, such as the last
+    victim, changes during a run.
     """
     levels = decode_levels(plan)[0]
     sure = [level.index for level in _sure_levels(plan)]
@@ -148,8 +148,7 @@ def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
 
 
 def _sure_levels(plan: StealPlan) -> list[Level]:
-    """Return the levels by which a worker can take any task that waits, whenever the levels
-    are in force.
+    """Return the levels by which a worker can take any task that waits, whenever the levels are in force.
 
     No such level has a condition, and none stands behind a level with a chance: that level may replace later levels.
     """

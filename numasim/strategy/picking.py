@@ -1,4 +1,4 @@
-"""The picks of a queue inside one segment: at random, along a ring, by length, or by task index.
+"""The picks of a queue inside one segment (candidate queues): at random, along a ring, by length, or by task index.
 
 A picker is a generator of queues. When the next queue is requested, the generator reads the present state of the run.
 """

@@ -19,8 +19,8 @@ from numasim.strategy.steal_plan import QUEUE
 
 # ---- The units of the machine to which each worker belongs -----------------------------------------------------------
 #
-# Positions are the workers and, last, an extra producer thread (thesis chapter 3). The producer is on the node of
-# worker 0 but has no core and no queue of its own.
+# A position is a worker or, as the last position, an extra producer thread (Vikranth's thesis, chapter 3). The producer
+# is on the node of worker 0 but has no core and no queue of its own.
 
 I64 = npt.NDArray[np.int64]
 NOWHERE = -1

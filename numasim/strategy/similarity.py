@@ -1,4 +1,4 @@
-"""The similarity of a new task to each node (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
+"""The similarity of a new task to each node (Vikranth's thesis, section 5.4, eq. 5.2; model 4.5, 4.9).
 
 Each object of a task has one node as its home, or is unbound. The similarity of the task to a node is the total weight
 of the task's objects at home on this node. The weight of an object is its number of bytes, or 1 as in the printed eq.

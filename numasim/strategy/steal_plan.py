@@ -29,7 +29,7 @@ LEVEL, QUEUE, CHANCE, DATA = (
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The rule that determines the thresholds S and s of a queue (thesis eq. 3.3, 3.4; model 4.3)."""
+    """The rule that determines the thresholds S and s of a queue (Vikranth's thesis, eq. 3.3, 3.4; model 4.3)."""
 
     max_tasks: int | None  # S; None: S is computed during the run
     min_tasks: int | None  # s; None: s is computed during the run

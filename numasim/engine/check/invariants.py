@@ -381,7 +381,7 @@ def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
         opened[word - words if word >= words else -1 - word].append((start_ps, end_ps, actor, word >= words))
     for obj, holdings in opened.items():
         holdings.sort()
-        # by whether the object is written: until when, and which worker has the object longest
+        # {whether the object is written: (latest end of a holding, worker of this holding)}
         latest: dict[bool, tuple[int, int]] = {}
         for start_ps, end_ps, actor, writes in holdings:
             for kind in (True, False) if writes else (True,):

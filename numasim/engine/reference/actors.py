@@ -53,7 +53,7 @@ class Worker:
     domain: int  # last-level cache
     own: int | None  # the worker's own queue
     boundless_own: int | None  # the own queue, if every new task goes there and the queue is never full
-    priority: tuple[int, ...]  # by rank
+    priority: tuple[int, ...]  # [ranks] the SimPy priority of the worker's events
     probe_ps: list[int]  # [queues]
     take_ps: list[int]  # [queues]
     line_ps: list[int]  # [workers] transfer of a cache line from each worker's core
@@ -63,7 +63,7 @@ class Worker:
     due: int = 0  # time of the pending event, or of the event of another actor for which this worker waits
     rank: int = int(Rank.POLL)  # the rank of the pending event
 
-    # of all components that charge time, or schedule the step that pays for the time
+    # fields of all components that charge time, or that schedule the step that pays for the time
     owed_ps: int = 0  # overhead to be paid with the next timed step
     owed_owner_ps: int = 0  # the part of ``owed_ps`` for waits for cache lines at pushes, pops and joins
     owed_thief_ps: int = 0  # the part of ``owed_ps`` for waits for cache lines at probes and takes
@@ -110,7 +110,7 @@ class Worker:
     woken: bool = False  # the worker has been woken, and has found no task after that
 
     # the activity that other workers of the core and the socket notice
-    waiting: bool = False  # for a child, a lock, a barrier or a condition: without an event, and not searching
+    waiting: bool = False  # waits for a child, a lock, a barrier or a condition: has no event, and does not search
     works: bool = False  # the worker has a flow (running segment or item) that has not ended
     rests: bool = False  # asleep, or without a part in the phase
     spins: bool = False  # waits for a lock, an atomic word or at a barrier
@@ -171,9 +171,9 @@ class Producer:
     event: ActorEvent
     items: range  # still to come
     due: int = 0
-    owed_ps: int = 0  # for waking sleepers and waiting for lines, to be paid before the next item
+    owed_ps: int = 0  # overhead of waking sleepers and of cache lines, to be paid before the next item
     making_ps: int = 0  # the time that the item at hand takes
-    waiting: bool = False  # for room in a queue
+    waiting: bool = False  # waits for room in a queue
     looked: bool = False  # has still to pay for looking up the homes of the last item's objects
     try_below: int = 2**62  # skipping the steady state is tried only if fewer items are left
     waiting_since: int = 0

@@ -1,4 +1,4 @@
-"""The wait of a worker after fruitless rounds (thesis section 3.3.1; A-30), and when picks of victims repeat."""
+"""The wait of a worker after fruitless rounds (Vikranth's thesis, 3.3.1; A-30), and when picks of victims repeat."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Every actor has one pending event. The SimPy priority of an event is made of the
 that the events of one instant happen in the order of the model, never in the order of scheduling. No other module
 writes ``now``, or the time and rank of an actor's pending event.
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - The overheads of a worker (pop, take, join, resume, ...) are owed until the worker's next timed step and paid with
   that step.

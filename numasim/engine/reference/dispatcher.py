@@ -1,6 +1,6 @@
 """Where new tasks go: the dispatch rules of a strategy, full queues, locked queues (model 3.5, 4.2, 4.5).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - If no queue has room for a task, the worker that spawned or released the task executes it at once: a worker cannot
   wait for itself. Released tasks that the worker has not offered yet wait until that task is finished. An extra

@@ -1,6 +1,6 @@
 """Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A step that costs nothing happens at once, inside the handler that leads to the step.
 - A worker pays the overhead that it owes before it touches a sync object, as a separate step of rank PUT.
@@ -46,7 +46,7 @@ class Executor(Component):
         resting: Resting | None,
     ) -> None:
         """``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes
-        nothing and the id of the object, and returns False if the worker has to wait. ``start_item``, a call of
+        no overhead and the id of the object, and returns False if the worker has to wait. ``start_item``, a call of
         the memory system or of a shortcut, starts a range item. ``lines`` are the cache lines of join counters if
         lines are served (model 5.6), ``resting`` the rules for idle workers if there are any.
         """
@@ -66,7 +66,7 @@ class Executor(Component):
         self._end_idle = thief.end_idle
         self._produce = making.produce
         self._start_item = start_item
-        self._blocked: dict[int, int] = {}  # task in a blocking join -> the task's worker
+        self._blocked: dict[int, int] = {}  # {task in a blocking join: the task's worker}
         self._join: Callable[[Worker, int, int], bool] = {
             "help": self._seek_in_join,
             "own": self._seek_in_join,
@@ -218,7 +218,7 @@ class Executor(Component):
         return not self._spawn_order or self._spawn_order.goes_first(w, task, child)
 
     def _begin(self, w: Worker, child: int) -> None:
-        """Begin a child at the spawn."""
+        """Begin ``child`` at once, as its parent spawns it."""
         if self._counts_live:
             self._live.begin(w, child)
 
@@ -266,7 +266,7 @@ class Executor(Component):
             self._resting.join_ended(w, parent)
 
     def _leave_group(self, w: Worker, group: int, path_ps: int) -> None:
-        """Count a finished task of a group."""
+        """Count a finished task of ``group``; the last task of the group resumes the owner if the owner waits."""
         program = self._program
         program.gathered_ps[group] = max(program.gathered_ps[group], path_ps)
         program.members[group] -= 1

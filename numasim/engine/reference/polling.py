@@ -139,8 +139,8 @@ class Polling(Component):
         backoff = run.plan.steal.backoff
         self._counts_empty_rounds = backoff.empty == "count"
         self._goes_round_by_round = not run.plan.words.locks_probes and backoff.after != "probe"
-        self._quiet: dict[int, QuietRounds | None] = {}  # by worker
-        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # (key, last lap) by worker
+        self._quiet: dict[int, QuietRounds | None] = {}  # {worker: its rounds}
+        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # {worker: ((begin, wait), lap)}
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
         """Count the rounds from ``poll_ps`` on that end before ``until_ps``; return how long these rounds take."""

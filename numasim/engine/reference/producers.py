@@ -1,6 +1,6 @@
 """Making the items of implicit ranges: by an extra producer, or by worker 0 before its first item (model 3.5, A-1).
 
-The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. The
+The MATMUL program of Vikranth's thesis (section 3.3) places its task objects round robin over all worker queues. The
 producer skips a full queue; if all queues are full, the producer waits until a task leaves a queue.
 """
 

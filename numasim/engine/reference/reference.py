@@ -1,6 +1,6 @@
 """The reference engine: makes the components of a run, and collects the result (model 1, 3 and 4).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - This engine also simulates a run event by event that may skip ahead, but withholds the event hash: an engine that
   skips does not know the event hash, and a result must not depend on the engine.

@@ -1,6 +1,6 @@
 """Workers that find no task: phases of fruitless rounds, sleep, and who wakes whom (model 4.15).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A worker sleeps only if it may take any task that it finds: not in a nested join `own`, `strict` or `leapfrog`.
 - A worker announces its sleep at the instant at which its search ends. From then on others may choose it as the sleeper

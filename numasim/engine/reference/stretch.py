@@ -77,7 +77,7 @@ class Stretches(Component):
 
     def start_item(self, w: Worker, task: int) -> None:
         """Start the item, and all items that the worker takes after this item from the same range."""
-        entry = self._own_range(w) if len(w.stack) == 1 else None  # in a join, an item may be the last
+        entry = self._own_range(w) if len(w.stack) == 1 else None  # in a join, each item may be the last
         if entry is None:
             self._known.start_item(w, task)
         else:

@@ -3,7 +3,7 @@
 An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
 length is always the number of tasks, copies included. A watch has two lengths: a queue's bit is set at a length of at
 least the first, cleared at a length of at most the second, and stays in between. The owners of queues alone may write
-the bits of the status `announced` (A-42). The thresholds S and s are those of the thesis (eq. 3.3 and 3.4).
+the bits of the status `announced` (A-42). The thresholds S and s are those of Vikranth's thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measu
         return rule.max_tasks, low
     if rule.rule == "avail":  # a task is available if the queue holds more tasks than its owner keeps
         return low + 1, low
-    if rule.rule == "fraction":  # of the mean over the queues of their longest length
+    if rule.rule == "fraction":  # S is a fraction of the mean, over the queues, of each queue's longest length
         return max(low + 1, seen.peak_sum * rule.fraction_ppm // (seen.queues * MILLION)), low
     return max(1, seen.capacity - _ceil(seen.pushes * push_ps, seen.span_ps)), low
 

@@ -1,6 +1,6 @@
 """Looking for work: own queue, rounds of probes, steals, back-off (the interpreter's ``free(w)``; model 4.1 to 4.4).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A round in which no queue was probed still reads the announcements of other workers: the next round starts at least
   the time of one local probe later.

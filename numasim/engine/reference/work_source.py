@@ -1,6 +1,6 @@
 """Where work comes from and when work ends: phases with their roots and ranges (model 1.1 and 3.5).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
 - If no queue has room for a root or an item, the worker to which the root or item was dealt begins it.

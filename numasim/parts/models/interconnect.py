@@ -172,7 +172,7 @@ class DirectedLink:
 
     source: int
     target: int
-    bandwidth_gbs: Decimal  # of the whole bundle
+    bandwidth_gbs: Decimal  # bandwidth of the whole bundle
     latency_ns: Decimal | None
     path: FieldPath
 

@@ -1,6 +1,6 @@
 """A runtime as data: joins, queue capacity, polling, back-off and the costs of its operations (model 4.1, 4.2).
 
-The thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a shipped preset.
+Vikranth's thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); both are shipped.
 """
 
 from collections.abc import Collection

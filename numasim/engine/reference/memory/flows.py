@@ -9,7 +9,7 @@ plays no part:
 3. Shares of controllers, links, caches and the address space are computed anew.
 4. Flows that started, or whose share or nominal time has changed, get the time at which they end.
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - Overhead that is owed when a flow starts passes first, undisturbed; the demands of the flow count from its start.
 - Progress is exact: the time left of a flow is counted in 2**-48 of a picosecond, as shares are in 2**-48; a flow's
@@ -121,7 +121,7 @@ class Flow:
     asks: Price = field(default_factory=lambda: Price(0))  # the price from which the demands follow
     demands: Demands = ()
     speed: Speed | None = None
-    nominal_ps: int = 0  # of the whole flow at the worker's present speed, if no resource holds the flow back
+    nominal_ps: int = 0  # time of the whole flow at the worker's present speed, if no resource holds it back
     left_ps: int = 0  # part of the nominal time left when the nominal time last changed; ``done_ps`` had passed
     left: int = 0  # part of the nominal time left at ``since_ps``, in 2**-48 ps
     since_ps: int = 0

@@ -1,7 +1,7 @@
 """Helper threads prefetch the bytes of a worker's next unit, a task that the worker has taken in advance, into the
 last-level cache (model 4.11).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A helper runs while its worker executes a segment, and gets as far as it would without contention in the time of
   that segment. The helper's demands on controllers and links are added to the worker's flow, so that contention

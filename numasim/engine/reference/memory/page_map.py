@@ -276,7 +276,7 @@ def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) 
     return unit, high - low
 
 
-# ---- The objects of every task of a run, with their present homes (thesis sections 5.3 to 5.5; model 4.5).
+# ---- The objects of every task of a run, with their present homes (Vikranth's thesis, sections 5.3 to 5.5; model 4.5).
 
 
 class ObjectMap:

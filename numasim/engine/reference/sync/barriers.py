@@ -6,7 +6,7 @@
 - `tree`: a party reports to its parent when its two children have reported, and goes on when its parent has gone on;
   the parent of party i is party (i - 1) div 2.
 - `per-domain`: `central` within each node, then among the last party of each node; these last parties open their nodes
-  (thesis section 6.3.1).
+  (Vikranth's thesis, section 6.3.1).
 
 Parties are in ascending order of their workers. Times of lines are those of `cache_lines` in this package; a line that
 is written again comes from its last reader. Reads of one line are served one after the other.

@@ -1,4 +1,4 @@
-"""Cache lines of sync objects: their owners, and the time to transfer a line (model 5.1; thesis Table 6.2).
+"""Cache lines of sync objects: their owners, and the time to transfer a line (model 5.1; Vikranth's thesis, Table 6.2).
 
 A line comes from the core of its owner, the actor that had the line last. Before any actor has had the line, it comes
 from the memory of its home. If lines are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, a line

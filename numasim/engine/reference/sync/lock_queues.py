@@ -51,7 +51,7 @@ class Server:
     role: Role
     event: ActorEvent = field(init=False)
     waiters: list[Waiter] = field(default_factory=list)
-    busy: bool = False  # from the moment when the lock is promised until the lock is released without a waiter
+    busy: bool = False  # from the instant at which the lock is promised to an actor until its release without a waiter
     next: Waiter | None = None  # the waiter that gets the lock at ``due``
     due: int = 0
     holder: int = NOBODY

@@ -4,7 +4,7 @@ Every lock and every word of atomic operations is a server with one event, GRANT
 RELEASE; an actor that waits for an object has no event. The constructor gets the call with which a worker goes on;
 a request for a lock has the call for its actor.
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - An actor that waits for a lock, an atomic word or at a barrier spins; for workers of the same core, spinning is
   polling. An actor that waits for a condition rests.
@@ -54,8 +54,8 @@ class Release:
 class SyncObjects(Component):
     """Grants locks, opens barriers, lets waiters of conditions pass.
 
-    ``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes nothing
-    and the id of the object, and returns False if the worker has to wait.
+    ``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes no
+    overhead and the id of the object, and returns False if the worker has to wait.
     """
 
     def __init__(self, run: RunState, memory: MemorySystem, proceed: Callable[[Worker], None]) -> None:
