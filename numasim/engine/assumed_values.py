@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
 
 Row = Mapping[str, Any]
-COLUMN = "assumed"  # of a results table: the assumed fields of a row's machine that the specification does not rule out
+COLUMN = "assumed"  # of a results table: the machine's assumed fields that the run's specification does not rule out
 APART = "; "
-MOST_EVENTS = 500_000  # of all runs together with half and with twice of a value: about half a second
+MOST_EVENTS = 500_000  # the most events of all runs with halved or doubled values together: about half a second
 _FACTORS = (Decimal("0.5"), Decimal(2))
-# The names of amounts end in one of these.
+# The names of fields that are amounts end in one of these words.
 _SCALED = ("_ns", "_gbs", "_ghz", "_ppm", "_per_s", "memory", "llc", "l1", "l2", "llc_sizes")
 _MOST_PPM = 1_000_000
 
@@ -50,7 +50,7 @@ def assumed_fields(spec: RunSpec) -> list[str]:
 
 
 def depended_on(fields: Sequence[str], row: Row) -> list[str]:
-    """Return the fields on which a run with the counters ``row`` may depend: all that cannot be ruled out."""
+    """Return the fields on which a run with the counters ``row`` may depend: those that ``row`` does not rule out."""
     return [field for field in fields if _rule(field)(row)]
 
 
@@ -95,7 +95,7 @@ def sentence(machine: str, fields: Sequence[str]) -> list[str]:
 
 
 def of_table(frame: pd.DataFrame) -> list[str]:
-    """Return a sentence for each machine in a results table; nothing is known of tables without the column."""
+    """Return a sentence for each machine in a results table; no sentence if the table lacks `COLUMN`."""
     if COLUMN not in frame:
         return []
     found: dict[str, dict[str, None]] = {}
@@ -148,8 +148,8 @@ def _change(
 
 
 def scaled(machine: MachineSpec, field: str, factor: Decimal) -> MachineSpec:
-    """Return the machine with every amount at the dotted ``field`` times ``factor``; raise InputError if the machine is
-    then invalid.
+    """Return the machine with every amount at the dotted ``field`` times ``factor``; raise InputError if the new
+    machine is invalid.
 
     Shares are at most 1,000,000 ppm. Numbers that are no amounts, such as numbers of nodes, stay the same.
     """
@@ -189,7 +189,7 @@ def _scaled(value: Any, key: str, factor: Decimal) -> Any:
 
 
 def lines(found: Sequence[Tried] | None) -> Iterator[str]:
-    """Return the lines that `run` prints about the tries."""
+    """Return the lines that the command `run` prints about the runs with halved and doubled values."""
     if found is None:
         yield "how much each matters is tried in short runs of the native engine alone (--set machine.FIELD=VALUE)"
         return

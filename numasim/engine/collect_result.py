@@ -35,8 +35,8 @@ class Finished:
     """The counts of an engine in a finished run.
 
     ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows.
-    ``producers`` has such arrays [producers], and the ``node`` of each. The matrices are [thief or accessing node,
-    victim or home node]. ``traffic`` is as in `Result`. ``node_pages`` [nodes] are the pages of dynamic regions.
+    ``producers`` has such arrays [producers], and the ``node`` of each producer. The matrices are [thief or accessing
+    node, victim or home node]. ``traffic`` is as in `Result`. ``node_pages`` [nodes] are the pages of dynamic regions.
     """
 
     workers: Mapping[str, Array]
@@ -56,7 +56,7 @@ class Finished:
     pages_unmapped: int
     pages_migrated: int
     node_pages: Array
-    phase_table: Array  # [runs of phases, phase_rows.COLUMNS], the first ones
+    phase_table: Array  # [the first runs of phases, phase_rows.COLUMNS]
     passed_items: int
     hashes: tuple[str, str | None]
     events: int
@@ -65,7 +65,7 @@ class Finished:
 
 
 def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
-    """Return the Result of a finished run; ``makespan_ps`` simulates another run, for the serial time."""
+    """Return the Result of a finished run; ``makespan_ps`` simulates the serial run, for the serial time."""
     plan = run.plan
     require_sums(finished.makespan_ps, plan.workers.workers + len(finished.producers["node"]))
     counts = _counts(plan, finished)
@@ -124,7 +124,7 @@ def _named_objects(plan: Plan) -> dict[str, Array]:
 
 
 def _counts(plan: Plan, finished: Finished) -> Array:
-    """Return [COUNTED, workers and then producers] the counters."""
+    """Return [COUNTED, actors] the counters; the actors are the workers and then the producers."""
     workers = plan.workers.workers
     counts = np.zeros((len(COUNTED), workers + len(finished.producers["node"])), np.int64)
     for row, name in zip(counts, COUNTED, strict=True):
@@ -136,7 +136,7 @@ def _counts(plan: Plan, finished: Finished) -> Array:
 
 
 def worker_table(plan: Plan, finished: Finished, counts: Array) -> dict[str, Array]:
-    """Return the columns by name; each has an entry for each worker, then for each producer that is no worker."""
+    """Return the columns by name; a column has an entry for each worker, then for each producer that is no worker."""
     workers, producers = plan.workers.workers, len(finished.producers["node"])
     table: dict[str, Array] = {
         "role": _roles(workers, producers),
@@ -172,8 +172,8 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
 
 
 def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
-    """Return the largest ratio of bytes moved to the bytes that could have moved, None if nothing could have moved; the
-    ratio may be above 1 if contention is `none`.
+    """Return the largest ratio of bytes moved to the bytes that could have moved, None if no bytes could have moved;
+    the ratio may be above 1 if contention is `none`.
     """
     pairs = zip(moved.tolist(), bytes_per_s.tolist(), strict=True)
     ratios = [ratio(b * PS_PER_S, rate * makespan_ps) for b, rate in pairs]
@@ -184,7 +184,7 @@ def link_bytes(machine: Machine, run: Finished | Result) -> Array:
     """Return [links] the bytes that crossed each link, messages of coherence included.
 
     Bytes that a node reads take the route from their home. Bytes that a node writes take the route to their home. If a
-    result does not distinguish the two, both are counted on the route from the home.
+    result does not distinguish reads and writes, both are counted on the route from the home.
     """
     traffic = run.traffic
     towards = traffic["read"] + traffic["ownership"] + traffic["cache"] if traffic else run.node_bytes

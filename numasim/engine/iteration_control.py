@@ -24,7 +24,7 @@ IS_TIER = np.isin(np.arange(256), TIERS)
 
 
 class Decision(NamedTuple):
-    """The decision that an engine carries out; None leaves a value as it is."""
+    """The decision that an engine carries out; a field that is None changes nothing."""
 
     tiers: U8 | None  # [tasks]
     labels: I32 | None  # [tasks]
@@ -38,7 +38,7 @@ class Pass(NamedTuple):
 
     phase: int  # the first phase of the loop
     iteration: int
-    misses: I64  # [tasks] in the iteration
+    misses: I64  # [tasks] cache misses in the iteration
 
 
 class IterationControl:
@@ -66,8 +66,8 @@ class IterationControl:
         """An iteration ends at ``now_ps``: return the decision for the next iteration, None if there is none.
 
         ``task_ps`` [tasks] and ``task_bytes`` [tasks, nodes] are sums of the iteration that ends. ``node_bytes``
-        [nodes, nodes] and ``busy_ps`` [workers] are sums of the run so far. All arrays are kept: an engine passes
-        copies.
+        [nodes, nodes] and ``busy_ps`` [workers] are sums of the run so far. This object keeps all arrays: an
+        engine passes copies.
         """
         ended, self._next = self._next, next(self._iterations, None)
         if ended is None or self._next is None:
@@ -87,7 +87,7 @@ class IterationControl:
         return self._decide(measures)
 
     def end_iteration_at(self, told: I64) -> Decision | None:
-        """Return `end_iteration` of the time and the four arrays, which stand one after the other in ``told``."""
+        """Return `end_iteration` of its five arguments; ``told`` holds the time and the four arrays, end to end."""
         tasks, nodes = self._tuning.program.tasks, self._tuning.program.nodes
         to_bytes, to_pairs = 1 + tasks, 1 + tasks + tasks * nodes
         to_workers = to_pairs + nodes * nodes

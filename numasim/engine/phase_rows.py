@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 I64 = npt.NDArray[np.int64]
 
-SUMS = {  # of a run of a phase, each also a column of a results table
+SUMS = {  # the sums of a run of a phase; each is also a column of a results table
     "tasks": "tasks and range items that ran",
     "bytes_local": "bytes from and to memory of the own node",
     "bytes_remote": "bytes from and to memory of other nodes",
@@ -49,13 +49,13 @@ class PhaseRows:
         return len(self._rows) == MOST_PHASE_ROWS
 
     def add(self, step: Step, start_ps: int, end_ps: int, sums: tuple[int, ...]) -> None:
-        """Add the row of a phase that has ended; ``sums`` are those of `SUMS` since the begin of the run."""
+        """Add the row of a phase that has ended; ``sums`` are the `SUMS` from the begin of the run."""
         counted = (after - before for after, before in zip(sums, self._before, strict=True))
         self._rows.append((step.phase, step.iteration, step.turn, start_ps, end_ps - start_ps, *counted))
         self._before = sums
 
     def table(self) -> I64:
-        """Return [rows, COLUMNS] the rows."""
+        """Return the rows as an array [rows, COLUMNS]."""
         return np.array(self._rows, np.int64).reshape(-1, len(COLUMNS))
 
 

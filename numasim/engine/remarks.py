@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 PROBES = ("probe_ns", "probe_remote_ns")
 WAKE_UPS = ("unpark_ns", "wake_ns", "wake_remote_ns")
-LARGE_PART = 10  # the tenth part
+LARGE_PART = 10  # waits are a large part of a run if they are at least a tenth of it
 UPPER_BOUND = (  # the sentence about assumption A-81, for every answer that rests on the assumption
     "waiting for cache lines of queues: an upper bound, since readers of a changed line wait for each other, each for a"
     " whole transfer (model A-81)"
 )
-WELL_BELOW = 2  # if a run takes so many times its bound, something holds back the workers
+WELL_BELOW = 2  # if a run takes so many times Brent's bound, something holds back the workers
 
 
 def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
@@ -40,7 +40,7 @@ def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
 
 
 def waits_for_lines(row: Mapping[str, Any], workers: int) -> list[str]:
-    """Remark that waits for cache lines of queues are a large part of a run, since they are an upper bound."""
+    """Remark that waits for cache lines of queues are a large part of a run; these waits are an upper bound."""
     waits_ps, time_ps = row["line_owner_ps"] + row["line_thief_ps"], workers * row["makespan_ps"]
     if LARGE_PART * waits_ps < time_ps or not waits_ps:
         return []

@@ -57,9 +57,9 @@ class Result(Shown):
     victim's node, or the home of the bytes.
     """
 
-    counters: dict[str, Any]  # every name of OUTCOME to COST except the ratios; hashes are 16 hex digits
+    counters: dict[str, Any]  # the columns of groups OUTCOME to COST except ratios; hashes are 16 hex digits
     per_worker: dict[str, npt.NDArray[Any]]  # each counter of workers: [workers, then producers]
-    node_bytes: npt.NDArray[np.int64]  # [nodes, nodes], as the two tables of steals
+    node_bytes: npt.NDArray[np.int64]  # [nodes, nodes] bytes, as the tables of attempts and steals
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
     node_pages: npt.NDArray[np.int64]  # [nodes] pages on each node at the end
@@ -69,7 +69,7 @@ class Result(Shown):
     # [accessing node, sending node]; empty if segment durations are known before the run.
     traffic: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
     sync_objects: dict[str, npt.NDArray[Any]] = field(default_factory=dict)  # a row for each: name, place, `SyncCounts`
-    held: npt.NDArray[np.int64] | None = field(default=None, compare=False)  # [n, (object, actor, start, end)] of a log
+    held: npt.NDArray[np.int64] | None = field(default=None, compare=False)  # [n, (object, actor, start, end)]
     identity: dict[str, Any] = field(default_factory=dict)
     phase_table: npt.NDArray[np.int64] = field(default_factory=no_rows)  # [first 100,000 runs of phases, COLUMNS]
     phase_names: tuple[str, ...] = ()
@@ -211,7 +211,7 @@ def node_pair_columns(result: Result) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def column_place(name: str) -> tuple[int, str]:
-    """Return the place of a column in tables: identities, counters as in the results table, the rest by name."""
+    """Return the place of a column in tables: identities, counters as in the results table, other columns by name."""
     order = (*LEADING, *COLUMNS)
     return (order.index(name), "") if name in order else (len(order), name)
 

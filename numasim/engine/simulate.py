@@ -25,7 +25,7 @@ from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile
 from numasim.workload.recording.recorded import scaled_on
 
-ANY_SEED = 0  # of a run that is used only for what all runs of its plan have in common
+ANY_SEED = 0  # the seed of a run of which only facts are used that are the same for all seeds
 COMPILED = "numasim.engine.native._engine"
 
 Log = Sequence[Executed]

@@ -120,7 +120,7 @@ def _cores_source(inventory: Inventory) -> str:
 
 
 def _socket_source(inventory: Inventory, shape: Shape) -> str:
-    """Return the source of the sockets of listed nodes."""
+    """Return the source of the sockets of nodes that the file lists one by one."""
     lone = {node.number for node in shape.nodes if not node.cores}
     if shape.sockets_reason or not lone:
         return shape.sockets_reason or _read(inventory)
@@ -182,7 +182,7 @@ def _put_listed_nodes(
 
 
 def _listed_node(node: Node, rates: Mapping[int, Decimal], unlike: bool) -> Values:
-    """Return an entry of the list of nodes; if cores are ``unlike``, each entry has a speed."""
+    """Return an entry of the list of nodes; if cores are ``unlike`` (of several kinds), each entry has a speed."""
     values: Values = {"socket": node.socket}
     if len(node.runs) == 1 and not unlike:
         values |= {"cores": len(node.cores)}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SKY, ORANGE, YELLOW, GREEN, BLUE, VERMILION = "#56B4E9", "#E69F00", "#F0E442", "#009E73", "#0072B2", "#D55E00"
-PALE = "#CFE9F8"  # a tint of the colour of cores, for slower ones
+PALE = "#CFE9F8"  # a tint of the colour of cores, for slower cores
 GREY, WHITE, BLACK = "#ECECEC", "#FFFFFF", "#000000"
 HEADER, FOOTER, EDGE = 1.2, 0.3, 0.1  # inches
 BAR, GAP = 0.27, 0.06  # inches, heights of the bars and squares in a node
@@ -147,7 +147,7 @@ def _draw_last_level(axes: Axes, machine: Machine, cores: IntArray, box: Box) ->
     """Draw the last-level caches of a node's cores side by side, and a text across them."""
     x, y, width, height = box
     domains = np.unique(machine.llc_of_core[cores])
-    alone = len(domains) == len(cores) > 1  # each core has its own: one bar for all
+    alone = len(domains) == len(cores) > 1  # each core has its own cache: one bar for all caches
     pieces = 1 if alone else min(len(domains), MOST_CACHES)
     for piece in range(pieces):
         _box(axes, (x + width * piece / pieces, y, width / pieces, height), GREEN)
@@ -219,7 +219,7 @@ def bend(layout: Layout, a: int, b: int, ends: Points) -> float:
     share = others @ along / (along @ along)
     away = abs(others[:, 0] * along[1] - others[:, 1] * along[0]) / np.hypot(*along)
     blocked = (share > 0) & (share < 1) & (away < min(layout.width, layout.height) / 2)
-    sag = min(layout.width, layout.height) / 2 + EDGE  # past the boxes in between, whatever the length
+    sag = min(layout.width, layout.height) / 2 + EDGE  # the arc passes the boxes in between, at any length of the link
     return 2 * sag / float(np.hypot(*(ends[1] - ends[0]))) if blocked.any() else 0.0
 
 
@@ -288,8 +288,8 @@ class Layout:
     """Node boxes on a grid, in inches; ``centre`` is [nodes, 2], x to the right and y upwards from the lower left."""
 
     centre: Points
-    width: float  # of a node box
-    height: float  # of a node box
+    width: float  # width of a node box
+    height: float  # height of a node box
     gap_x: float  # between node boxes side by side
     gap_y: float  # between rows of node boxes
     extent: tuple[float, float]  # width and height of the whole grid with its margin

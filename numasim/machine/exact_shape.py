@@ -1,7 +1,7 @@
 """The exact shape of a system: the nodes, cores, hardware threads and last-level caches for a machine file.
 
-A system that a machine of model 2.1 cannot express is refused with the reason. Remarks list the other differences
-between the system and its machine file.
+A system that a machine of model 2.1 cannot express is refused, and the error gives the reason. Remarks list the other
+differences between the system and its machine file.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _memory(inventory: Inventory, node: int) -> int | None:
 
 
 def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
-    """Return the node with processors whose socket ``node`` gets: the near node that is known, else the nearest."""
+    """Return the node with processors whose socket ``node`` gets: that of `Inventory.beside`, else the nearest."""
     if node in inventory.beside:
         return inventory.beside[node]
     with_processors = {thread.node for thread in inventory.threads}

@@ -150,7 +150,7 @@ def _allowed(machine: _Object) -> frozenset[int]:
 
 
 def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int, int]) -> dict[int, int]:
-    """Return the node of each processor: the node that lists the fewest processors, of equal nodes one with memory.
+    """Return the node of each processor: the node that lists the fewest processors, of several one with memory.
 
     Nodes of CXL memory and of HBM list the processors near them, but have no processors of their own.
     """

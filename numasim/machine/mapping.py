@@ -1,7 +1,7 @@
-"""The hardware thread of each worker: the thread mappings by name (A-2 of the model's register).
+"""The hardware thread of each worker: the thread mappings by name (assumption A-2 of the model).
 
-On the two-socket machine of the thesis (6 cores a node, 2 threads a core) `numa-even-cores-first` puts workers 0 to 11
-on cores of their own, in turn on the two nodes, and worker 12 + j on the core of worker j.
+On the two-socket machine of Vikranth's thesis (6 cores a node, 2 threads a core) `numa-even-cores-first` puts workers 0
+to 11 on cores of their own, in turn on the two nodes, and worker 12 + j on the core of worker j.
 """
 
 from __future__ import annotations

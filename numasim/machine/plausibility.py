@@ -12,7 +12,7 @@ from numasim.machine.description import WITHIN, rate, size, time
 from numasim.machine.topology import Coherence, IntArray, Machine
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
-ASYMMETRY = 0.05  # of latencies in both directions; measured matrices differ by less (thesis Table 4.1: 1.5 %)
+ASYMMETRY = 0.05  # of the two latencies between two nodes; measured latencies differ by less (thesis Table 4.1: 1.5 %)
 MOST_LINK_GBS = 3_000
 MOST_MEMORY_GBS = 4_000
 LEAST_MEMORY_GBS = 1

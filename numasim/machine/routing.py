@@ -1,4 +1,4 @@
-"""Routes on the link graph: explicit routes, else fewest hops, ties by the smallest node sequence (model 2.1)."""
+"""Routes on the link graph: explicit routes, else fewest hops; of ties the smallest node sequence (model 2.1)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _walk_shortest(route: IntArray, begin: IntArray, hops: IntArray, link: IntAr
 # How far workers are from each other: classes for "nearest first", and the time of a cache line between their cores.
 #
 # The classes, nearest first: same core, same last-level cache, same node, then by the latency between the two nodes.
-# Steal levels with ``by: distance`` use the classes; section 4.3 of the thesis groups by node alone.
+# Steal levels with ``by: distance`` use the classes; section 4.3 of Vikranth's thesis groups by node alone.
 
 SAME_CORE, SAME_LLC, SAME_NODE, FIRST_REMOTE = range(4)
 

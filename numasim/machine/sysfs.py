@@ -196,7 +196,7 @@ def _initiators(root: Path, node: int) -> Path:
 
 
 def _said(root: Path, node: int, what: str) -> list[Decimal]:
-    """Return the bandwidths of a node's memory in MB/s, or latencies in ns, for reading and for writing, unless 0."""
+    """Return the bandwidths (MB/s) or latencies (ns) of a node's memory for reading and writing, without zeros."""
     folder = _initiators(root, node)
     values = (Decimal(_integer(folder / f"{name}_{what}", 0)) for name in ("read", "write"))
     return [value for value in values if value > 0]

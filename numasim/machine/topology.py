@@ -1,6 +1,6 @@
 """A machine as frozen arrays: sockets, NUMA nodes with one memory controller each, cores, hardware threads, links.
 
-The machine of model 2.1. A node may lack cores or memory. Times are integer picoseconds, bandwidths integer bytes per
+Model 2.1 defines machines. A node may lack cores or memory. Times are integer picoseconds, bandwidths integer bytes per
 second.
 """
 
@@ -41,11 +41,11 @@ class Caches:
 
     l1_bytes: int
     l2_bytes: int
-    llc_bytes: int  # of the largest last-level cache
+    llc_bytes: int  # size of the largest last-level cache
     llc_hit_ps: int
     llc_remote_hit_ps: int
     llc_bytes_per_s: int = 0  # 0: no limit
-    llc_sizes: tuple[int, ...] = ()  # of all last-level caches, if the caches differ in size
+    llc_sizes: tuple[int, ...] = ()  # sizes of all last-level caches, if the sizes differ
     forwards: bool = False  # whether caches also forward clean lines
 
 

@@ -23,7 +23,7 @@ GHZ = Decimal("2.5")
 MEMORY_BYTES = 2**30
 LINE_BYTES = 64
 CORE_GBS = Decimal(5)  # bandwidth of a node's memory for each core of the node
-KIND_GBS = {"MCDRAM": Decimal(7), "HBM": Decimal(12)}  # bandwidth of these kinds of memory for each near core
+KIND_GBS = {"MCDRAM": Decimal(7), "HBM": Decimal(12)}  # bandwidth of MCDRAM and HBM for each near core
 LONE_GBS = Decimal(20)  # bandwidth of memory without cores, such as a CXL expander's
 SLOWER_LINK = 3  # bandwidth of a controller over the bandwidth of a link between sockets
 FAR = Decimal(2)  # distance to another node over the local distance, if the system gives no distance
@@ -38,7 +38,7 @@ LINE_NS_OF_CLUSTERS = {  # if cores of one node have several last-level caches: 
     "same_socket_ns": Decimal(110),
     "cross_socket_ns": Decimal(200),
 }
-SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
+SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # the values of the machine of Vikranth's thesis
 SERVERS = "assumed: typical of server processors"
 NOT_SAID = "assumed: not said"
 
@@ -67,7 +67,7 @@ def link_gbs(a: Node, b: Node, rates: Mapping[int, Decimal]) -> Decimal:
 
     A node without memory counts as if the node had memory.
     Within a socket, the link has the bandwidth of the slower memory controller; between sockets, a third of that. If
-    only one of the nodes has cores, the controller of the other node counts, since nothing else is behind the link.
+    only one of the nodes has cores, the controller of the node without cores counts: nothing else is behind the link.
     """
     gbs = [rates.get(node.number) or controller_gbs(node) for node in (a, b)]
     alone = [each for node, each in zip((a, b), gbs, strict=True) if not node.cores]
@@ -81,7 +81,7 @@ LINK_REASON = "assumed: the slower controller's bandwidth within a socket, a thi
 def relative_distance(inventory: Inventory, a: int, b: int) -> Fraction:
     """Return firmware's distance from node ``a`` to ``b`` over the local distance of ``a``.
 
-    The distance from ``b`` to ``a`` stands in for a missing distance, and `FAR` if both are missing.
+    If this distance is missing, the distance from ``b`` to ``a`` counts; if both are missing, `FAR`.
     """
     local = _given(inventory, a, a) or Decimal(10)
     found = _given(inventory, a, b) or _given(inventory, b, a)

@@ -1,7 +1,7 @@
 """The base of every specification model, and the types of quantities for its fields.
 
-Numbers with a unit stay decimals until they become integers (picoseconds, bytes, bytes per second). On the way from a
-YAML file to the engine there is thus no float (model section 1.1).
+Numbers with a unit stay decimals until they become integers (picoseconds, bytes, bytes per second). No number becomes a
+float on its way from a YAML file to the engine (model section 1.1).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
 class Model(BaseModel):
     """A frozen specification model that refuses unknown keys.
 
-    Validators are built at their first use, since a run needs few of them. `model_construct`, which needs no validator,
-    makes values that are known to be valid, such as defaults.
+    Validators are built at their first use, because a run needs few validators. `model_construct`, which needs no
+    validator, makes values that are known to be valid, such as defaults.
 
     A model may have several kinds, such as the kinds of locks. For each field that only some kinds have,
     ``kinds_of_key`` has these kinds. The field ``kind_key`` names the kind; a word of ``kind_words`` in place of a
@@ -142,7 +142,7 @@ class CheckedModel(Model):
 class LeanModel(Model):
     """A model whose contents leave out the fields ``left_out`` if these fields have their defaults.
 
-    A new field of a model can thus leave the identity of runs without the field unchanged.
+    A model can thus get a new field without a change of the identity of runs that do not give the field.
     """
 
     left_out: ClassVar[Collection[str]] = ()
@@ -213,9 +213,9 @@ def _integer(value: Any) -> Any:
 
 
 Exact = Annotated[Decimal, BeforeValidator(_decimal)]  # a finite number; all digits are kept as written
-Nanoseconds = Annotated[Exact, Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)]  # >= 0, exact to 1 ps
+Nanoseconds = Annotated[Exact, Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)]  # >= 0, a multiple of 1 ps
 GigabytesPerSecond = Annotated[Exact, Field(gt=0, le=100_000), AfterValidator(_one_at_least)]  # 10**9 bytes per second
-Multiple = Annotated[Exact, Field(gt=0, le=1000)]  # of a given quantity
+Multiple = Annotated[Exact, Field(gt=0, le=1000)]  # a factor of a given quantity
 Gigahertz = Annotated[Exact, Field(gt=0, le=100), AfterValidator(_one_at_least)]
 SizeText = Annotated[str, Field(pattern=r"^[0-9]{1,20} *(B|KiB|MiB|GiB|TiB)?$")]
 Bytes = Annotated[int, Field(ge=0, le=MOST_BYTES), BeforeValidator(size_bytes, json_schema_input_type=int | SizeText)]

@@ -15,7 +15,7 @@ SUFFIXES = (".yaml", ".yml")
 MOST_LISTED = 20  # names that a message lists
 _PACKAGE = Path(__file__).resolve().parents[1]
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop, except that of an initial such as J.
+_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that does not end an initial such as J.
 
 
 def folder(kind: str) -> Path:

@@ -77,8 +77,8 @@ def spelled(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def needed_shapes(model: type[BaseModel], path: Sequence[str | int]) -> str | None:
-    """Return which values a field takes in all branches of its union, by the union's own sentence, if it has one that
-    says "... is needed here".
+    """Return which values a field takes in all branches of its union, in the words of the union's own error, if the
+    error says "... is needed here".
     """
     reached: list[Any] = [model]
     for part in path[:-1]:

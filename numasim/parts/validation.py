@@ -1,7 +1,7 @@
 """Validates placed values: an error of pydantic becomes one InputError at the place of the value.
 
-Errors of several fields are reported together, in the order of the document. Of a union, only the branch whose keys and
-kind fit the value best reports its errors. A missing field is not reported if an unknown field may be its misspelling.
+Errors of several fields are reported together, in the order of the document. Of a union, only the alternative whose
+keys and kind fit the value best reports its errors. A missing field whose misspelling may be there is not reported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numasim.parts.choices import known_keys, needed_shapes
 from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)
-MOST_OF_A_FIELD, MOST_COMPLAINTS = 100, 1000  # the most errors of a field, and in all, that are examined
+MOST_OF_A_FIELD, MOST_COMPLAINTS = 100, 1000  # the most errors that are examined: of one field, and of all fields
 MOST_REPORTED = 60
 _KINDS = {
     "model_type": "a mapping",
@@ -77,7 +77,7 @@ def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
 
 
 def _some(error: ValidationError) -> list[Any]:
-    """Return the first errors of each field, in their order, and at most `MOST_COMPLAINTS` in all."""
+    """Return the first errors of each field, in their order, and at most `MOST_COMPLAINTS` of all fields."""
     seen: Counter[str | int] = Counter()
     found = []
     for each in error.errors(include_url=False):
@@ -100,7 +100,7 @@ def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
 def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath, tuple[tuple[FieldPath, str], ...]]:
     """Return the deepest node on ``loc``, the path to the node, and the names of union branches on the way.
 
-    Each name of a branch, to which no value of the document belongs, has the path of its union.
+    A union branch has no value in the document; its name therefore comes with the path of the union.
     """
     path: FieldPath = ()
     labels: list[tuple[FieldPath, str]] = []

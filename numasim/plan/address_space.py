@@ -1,9 +1,9 @@
 """The cost of first touches and of giving back memory by items of ranges (model 2.5 and 3.5).
 
 A page fault takes the lock of the address space shared. Giving back memory takes the lock exclusively: no other thread
-faults or gives back memory meanwhile. The lock is held for every page and for every flush of the translation look-aside
-buffers; a flush interrupts all other threads of the process. A page takes longer the farther the home is, because the
-kernel's record of the page lies in the home.
+faults or gives back memory meanwhile. The lock is held for every page given back and for every flush of the translation
+look-aside buffers; a flush interrupts all other threads of the process. A page takes longer the farther the home is,
+because the kernel's record of the page lies in the home.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class PageCosts(NamedTuple):
     """The times in ps of first touches and of giving back memory."""
 
     page_bytes: int
-    fault_ps: int  # of a first touch of a page
-    unmap_ps: int  # of giving back a page of the own node
-    unmap_far_ps: I64  # [nodes, homes] of giving back a page of each home, as seen from each node
+    fault_ps: int  # time of a first touch of a page
+    unmap_ps: int  # time of giving back a page of the own node
+    unmap_far_ps: I64  # [nodes, homes] time for a worker of each node to give back a page of each home
     flush_ps: int
     batch: int  # pages that an item gives back for each flush; 0: one flush for all pages of the item
 
@@ -102,8 +102,8 @@ class ItemPages:
 def add_mean_pages(
     price: Price, plan: Plan, family: RangeFamily, resources: Resources, node: int, items: I64 | None
 ) -> None:
-    """Add the pages of the mean item, of some ``items`` or of all, to the price for a worker of ``node``, with their
-    demand on the address space.
+    """Add to the price for a worker of ``node`` the pages of the mean item (over ``items``, None: over all items), and
+    the demand of these pages on the address space.
     """
     costs = PageCosts.of(plan)
     given = (family.fresh, family.freed)

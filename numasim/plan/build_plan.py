@@ -48,7 +48,7 @@ ModelT = TypeVar("ModelT", bound=Model)
 
 @lru_cache(maxsize=2)
 def build_plan(spec: RunSpec) -> Plan:
-    """Return the Plan of ``spec``, which all its runs share; its workload is folded if the family can be.
+    """Return the Plan of ``spec``, which all its runs share; its workload is folded if the family can be folded.
 
     Raises InputError if the parts of ``spec`` do not fit together.
     """
@@ -80,7 +80,7 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
     check_nodes(workload, machine)
     workers = _places(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
-    known = runtime.backoff.first_ns == "task" and not draws_durations(workload)  # else each run draws the durations
+    known = runtime.backoff.first_ns == "task" and not draws_durations(workload)  # else each run draws durations
     task_ps = mean_task_ps(workload, int(machine.latency_ps.diagonal()[workers.node[0]])) if known else None
     items = deal_items(spec.strategy, workload, machine, workers)
     workload = items.workload
@@ -120,7 +120,7 @@ def completed(**parts: Any) -> Plan:
     """Return the Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
 
     Helpers without a cache are dropped. An engine simulates every event of a plan with helpers, with lines that are
-    served, or with rules for idle workers: the events that could be passed over depend on all workers there.
+    served, or with rules for idle workers: events that could be passed over then depend on all workers.
     """
     plan = Plan(**parts, coupled=False, skippable=False)
     plan = replace(plan, helpers=plan.helpers if plan.effects.cache != "none" else None)

@@ -1,6 +1,6 @@
 """Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks or noise.
 
-If nothing else couples them, the duration of a segment depends on its node alone and is known before the run
+If only steals couple the workers, the duration of a segment depends on its node alone and is known before the run
 (`numasim.plan.segment_times`). Otherwise segment durations are computed at run time by a flow-level model
 (`numasim.engine.reference.memory.flows`). Coupling is a property of the plan, so that all engines agree.
 """
@@ -71,11 +71,11 @@ EFFECTS: tuple[Callable[[Plan], bool], ...] = (
 # ----------------------------------------------------------------------------------------------------------------------
 # Whether resources can ever be scarce, known before a run begins. If not, contention has no effect (model 2.5).
 #
-# A worker that executes items of a family demands the mean of the family's items over the nominal time of the mean,
-# rounded down. The nominal time does not grow with the speed of the worker. No worker is faster than a worker alone on
-# its core at the highest clock, with the largest spread of speeds. The demand of a worker on a resource is therefore at
-# most the demand at this highest speed, for the family that uses the resource most; a worker executes one item at a
-# time. If the sum of these demands over all workers is at most the capacity of every resource, then
+# A worker that executes items of a family demands the mean item's use over the mean item's nominal time, rounded down.
+# The nominal time does not grow with the worker's speed. No worker is faster than a worker alone on its core at the
+# highest clock, with the largest spread of speeds. The demand of a worker on a resource is therefore at most the demand
+# at this highest speed, for the family that uses the resource most; a worker executes one item at a time. If the sum of
+# these demands over all workers is at most the capacity of every resource, then
 #
 #     level = (capacity * 2**48) div asked >= 2**48
 #

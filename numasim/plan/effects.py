@@ -83,7 +83,7 @@ def effects_of(spec: ModelSpec) -> Effects:
 # The deviation is scaled, rounded towards zero, and kept between -90 and +300 per cent.
 
 LEAST_PPM, MOST_PPM = -900_000, 3_000_000
-LANES_MEAN, LANES_DEVIATION = 131_070, 37_837  # of the sum of four uniform 16-bit numbers
+LANES_MEAN, LANES_DEVIATION = 131_070, 37_837  # mean and standard deviation of the sum of four uniform 16-bit numbers
 
 
 def noise_ppm(number: int, deviation_ppm: int) -> int:
@@ -104,7 +104,7 @@ def shortest_noisy_ps(time_ps: int, deviation_ppm: int) -> int:
 
 
 def noisy_array_ps(time_ps: I64, numbers: U64Array, deviation_ppm: int) -> I64:
-    """Return `noisy_ps` of each element; whole millions and the rest apart, so that products fit 63 bits."""
+    """Return `noisy_ps` of each element; whole millions are scaled apart from remainders: products fit 63 bits."""
     lanes = np.full(numbers.shape, -LANES_MEAN)
     for shift in (0, 16, 32, 48):
         lanes += (numbers >> np.uint64(shift) & np.uint64(0xFFFF)).astype(np.int64)

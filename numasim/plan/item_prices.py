@@ -1,10 +1,10 @@
 """Times and traffic of range items under caches and shared bandwidth, in closed form (model 1.8 and 2.4).
 
-The items of a family sweep over its regions again and again. If all of these regions fit into a last-level cache
-together, the cache serves the first pass of every access, else no byte of it. Of each further pass the cache serves the
-part that fits into a worker's share of the cache, which the workers of the domain divide evenly. Bytes on given nodes
-come from memory. So the price of an item does not depend on other items, and the demand of a worker on controllers and
-links while it runs a family is the mean over the family's items.
+The items of a family sweep over its regions again and again. If all of these regions together fit into a last-level
+cache, the cache serves the first pass of every access, else no byte of the first pass. Of each further pass the cache
+serves the part that fits into a worker's share of the cache, which the workers of the domain divide evenly. Bytes on
+given nodes come from memory. So the price of an item does not depend on other items, and the demand of a worker on
+controllers and links while it runs a family is the mean over the family's items.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class AccessPrices:
     """The traffic of one access template: [rows, nodes] bytes, with rows as in ``table``."""
 
     table: AccessTable
-    kind: str  # of the fetched bytes
+    kind: str  # the kind (`KINDS`) of the fetched bytes
     fetched: I64
     written: I64
     cached_bytes: int

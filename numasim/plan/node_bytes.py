@@ -68,7 +68,7 @@ class PlacedAccess:
         return np.asarray(-(-(self.cut(amounts) * self.given.returned_ppm // MILLION) // page_bytes))
 
     def use(self, price: Price, resources: Resources, node: int, items: I64 | None) -> None:
-        """Add the cost and the demand of the mean of some ``items``, or of all, for a worker of ``node``."""
+        """Add the cost and the demand of the mean item (over ``items``; None: all), for a worker of ``node``."""
         mean = np.array([self.given.amounts.mean_of(items)])
         price.wait_ps += int(self.wait_ps(mean, node)[0])
         for home, amount in zip(self.homes.tolist(), self.cut(mean)[0].tolist(), strict=True):

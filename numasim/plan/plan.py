@@ -50,13 +50,13 @@ class Costs:
     pause_ps: int
     line: LineName  # whether operations pay the transfer of the cache line that they touch (model 4.1, 5.6)
     unpark_ps: int = 0  # to wake a worker that sleeps because it found no task (model 4.15)
-    look_ps: int = 0  # of a look at one worker's place for a sleeper
-    deep_ps: int = 0  # a worker that has slept for longer takes ``deep_wake_ps`` longer to wake
+    look_ps: int = 0  # to look at the place of one worker, in search of a sleeper
+    deep_ps: int = 0  # waking a worker that has slept for longer takes ``deep_wake_ps`` more
     deep_wake_ps: int = 0
     faults_per_s: int = 0  # page faults that the address space handles; 0: no limit
-    fault_alpha_ppm: int = 0  # the loss of this rate for each further node whose workers fault
-    unmap_ps: int = 0  # of giving back a page
-    shootdown_ps: int = 0  # of a flush, for each other thread
+    fault_alpha_ppm: int = 0  # the loss of ``faults_per_s`` for each further node whose workers fault
+    unmap_ps: int = 0  # time of giving back a page
+    shootdown_ps: int = 0  # time of a flush, for each other thread
     unmap_batch: int = 0  # pages per flush; 0: all pages that are given back together
 
 
@@ -80,7 +80,7 @@ class Plan:
     producer: str  # none, extra or master: the thread that creates the items of implicit ranges
     release: str  # queue or begin: the treatment of a task whose last predecessor has finished (model 3.1)
     poll_ps: int  # the wait after a failed round if the strategy has no back-off
-    inline_resume_ppm: int  # the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks again
+    inline_resume_ppm: int  # the fill, in ppm of the capacity, below which a queue that was full accepts tasks again
     skip: bool  # whether an engine may pass over events that the engine can count in closed form
     effects: Effects
     coupled: bool  # whether segment durations are computed at run time (model 2.4 to 2.9)

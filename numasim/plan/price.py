@@ -14,7 +14,7 @@ from numasim.plan.resources import Path
 from numasim.workload.graph import I64, Pattern
 from numasim.workload.one_worker import LINE_BYTES, MLP
 
-KINDS = ("read", "ownership", "written", "cache")  # of traffic between nodes; the last from cache to cache
+KINDS = ("read", "ownership", "written", "cache")  # kinds of traffic between nodes; the last is from cache to cache
 READ, OWNERSHIP, WRITTEN, CACHE = KINDS
 
 
@@ -27,10 +27,10 @@ class Price:
     local_wait_ps: int = 0  # the wait if all bytes were local
     queued_ps: int = 0  # the additional wait for controllers
     fault_ps: int = 0  # the time of the placed, migrated and unmapped pages
-    placed: int = 0  # pages, as the next two
+    placed: int = 0  # pages, as the next two fields
     migrated: int = 0
     unmapped: int = 0
-    units: dict[int, int] = field(default_factory=dict)  # used of each resource
+    units: dict[int, int] = field(default_factory=dict)  # the used units of each resource
 
     def use(self, resource: int, amount: int) -> None:
         """Add units of one resource."""
@@ -59,7 +59,7 @@ class Traffic:
         self.placed = 0  # pages that items touched first
         self.unmapped = 0  # pages that items gave back
         self.prefetched_bytes = 0  # brought into caches by helpers
-        self.used_bytes = 0  # of these, the bytes that workers found in caches
+        self.used_bytes = 0  # those of the prefetched bytes that workers found in caches
 
     def from_memory(self) -> I64:
         """Return [accessing node, home] the bytes of all kinds but those from other caches."""

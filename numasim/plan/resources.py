@@ -124,7 +124,7 @@ class Resources:
     moves: Paths  # [node][other] the uses of a line that the cache of node ``other`` sends to ``node``
     llc: tuple[int, ...]  # [domains] the id of each last-level cache, -1 if the cache is no resource
     faults: int  # the id of the address space, -1 if the address space is no resource
-    fault_units: int  # of the address space that a page fault takes
+    fault_units: int  # units of the address space that a page fault takes
     fault_alpha_ppm: int  # the loss of capacity, in ppm, for each further node with workers that fault
 
     def faults_capacity(self, nodes: int) -> int:

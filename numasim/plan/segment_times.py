@@ -1,9 +1,9 @@
 """The duration and traffic of each segment on each node (model 2.3 to 2.5; contention and cache `none`).
 
-A segment computes for C and waits for memory for M. Both overlap completely (roofline): a segment takes max(C, M). M
-sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access
-pattern overlap. Every pass over a footprint goes to memory; written bytes are also read for ownership, so they move
-twice.
+A segment computes for the time C and waits for memory for the time M. C and M overlap completely (roofline): the
+segment takes max(C, M). M sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp /
+1000`` misses of an access pattern overlap. Every pass over a footprint goes to memory; written bytes are also read for
+ownership, so they move twice.
 """
 
 from __future__ import annotations
@@ -64,21 +64,21 @@ class AccessTimes:
 
 @dataclass(frozen=True)
 class SegmentTimes:
-    """Times of the graph's segments. Nodes without workers have empty arrays; if no segment has an access, all other
-    nodes share one array.
+    """Times of the graph's segments. Nodes without workers have empty arrays; if no segment has an access, all
+    nodes with workers share one array.
     """
 
     compute_ps: I64  # [segments]
     total_ps: list[I64]  # [node][segment], of segments without open accesses
     local_ps: list[I64]  # [node][segment], of segments without open accesses
-    settled_ps: I64  # [nodes, segments] memory times of the other accesses
+    settled_ps: I64  # [nodes, segments] memory times of all accesses that are not open
     open_accesses: dict[int, list[int]]  # [segment] accesses whose pages the first touch places during the run
     traffic: I64  # [segments, nodes] bytes of the settled accesses
 
 
 @dataclass(frozen=True)
 class PlacedProgram:
-    """All values on which the times of segments depend, equal for plans that differ in their strategies alone."""
+    """All values on which the times of segments depend; plans that differ only in strategies have equal values."""
 
     workload: Workload
     machine: Machine
@@ -106,7 +106,7 @@ def times_of(program: PlacedProgram) -> SegmentTimes:
     work, machine, placement = program.workload, program.machine, program.placement
     if program.coupled:
         return _bodies(program)
-    # [accesses, nodes] the bytes moved from and to each home; no bytes yet for unplaced regions
+    # [accesses, nodes] the bytes moved from and to each home; zeros for regions that are not placed before the run
     traffic = settled_bytes(work, placement) * traffic_factor(work.accesses)[:, None]
     compute = work.segment_compute_ps
     settled = np.zeros((machine.nodes, work.segments), np.int64)

@@ -1,7 +1,7 @@
 """The serial time of a workload: worker 0 executes all tasks, every byte is local, nothing costs overhead (model 6).
 
 If durations follow from the declared bytes alone, the serial time is a sum. With caches, durations depend on the order
-of execution: then one worker runs the graph, depth first, and only ranges are summed.
+of execution: an engine then simulates the graph on one worker, depth first, and only ranges are summed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from numasim.workload.one_worker import serial_ps as declared_serial_ps
 Makespan = Callable[[Run], int]
 
 NO_COSTS = replace(Costs(**dict.fromkeys((each.name for each in fields(Costs)), 0)), line="no")  # type: ignore[arg-type]
-ANY_SEED = 0  # of a run that draws no durations
+ANY_SEED = 0  # the seed of a run that draws no durations
 DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "others"}]}
 
 

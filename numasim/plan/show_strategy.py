@@ -57,7 +57,7 @@ from numasim.strategy.steal_plan import (
 
 # ---- The whole description -------------------------------------------------------------------------------------------
 
-HEADINGS = {  # of the fields that are shown in YAML
+HEADINGS = {  # the headings of the fields that are shown in YAML
     "placement": "Pages",
     "tiers": "Tiers of tasks",
     "labels": "Labels of tasks",
@@ -81,8 +81,8 @@ def explained(
     strategy: StrategySpec, runtime: RuntimeSpec, machine_spec: MachineSpec, workers: int | None, worker: int
 ) -> str:
     """Return the plan of ``worker`` under ``strategy``, and all other fields of the strategy; ``workers`` None: every
-    hardware thread. Strategies whose tables differ have different texts for some worker, unless a list of groups is
-    shortened.
+    hardware thread. Two strategies with different tables have different texts for some worker, unless a list of
+    groups is shortened.
 
     Raises InputError if the parts do not fit together, and for a worker that does not exist.
     """

@@ -2,8 +2,8 @@
 
 Between two steals a worker then depends on its own queue and its speed alone. Its progress and the contents of its
 queue at any instant follow from the time at which it started, and from the times at which other workers of its core
-began or ceased to execute. Each condition excludes one case in which this would not hold. Skipping is a property of the
-plan, so that all engines agree.
+began or ceased to execute. Each `Condition` excludes one case in which this would not hold. Skipping is a property of
+the plan, so that all engines agree.
 """
 
 from __future__ import annotations
@@ -180,6 +180,6 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(lambda plan: not plan.workload.groups, "tasks wait for groups of others"),
     Condition(_fully_strict, "a task ends before all its children have been waited for"),
     Condition(lambda plan: plan.tuning is None, "a controller is told of each task between two iterations"),
-    # the last condition, since only this one takes time to check
+    # the last condition, because it alone takes much time to check
     Condition(lambda plan: not may_be_scarce(plan), "all workers together may ask for more bandwidth than there is"),
 )

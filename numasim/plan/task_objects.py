@@ -1,10 +1,10 @@
-"""The objects of a new task and their homes (thesis sections 5.3 to 5.5; model 4.5).
+"""The objects of a new task and their homes (Vikranth's thesis, sections 5.3 to 5.5; model 4.5).
 
-The objects of a task are the pieces of memory that its own segments access, inline calls included, spawned tasks not. A
-piece that several segments access is one object. The objects of a range item follow from the templates of the family.
-The home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is unbound
-while none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up when
-the task is dispatched.
+The objects of a task are the pieces of memory that its own segments and inline calls access; spawned tasks do not
+count. A piece that several segments access is one object. The objects of a range item follow from the templates of the
+family. The home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is
+unbound while none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up
+when the task is dispatched.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
 
 
 def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:
-    """Return ([n] row, [n] access, [n] mode) of the rows' accesses; equal pieces are one, with modes combined."""
+    """Return ([n] row, [n] access, [n] mode) of the rows' accesses; equal pieces of a row are merged."""
     if not len(row):
         return row, access, np.zeros(0, np.uint8)
     shape = (accesses.stride, accesses.rows, accesses.row_bytes, accesses.offset, accesses.region)

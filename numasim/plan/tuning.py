@@ -26,8 +26,8 @@ from numasim.workload.one_worker import LINE_BYTES, by_task, segment_sums
 class Tuning:
     """A controller, and the parts of the plan that runs of the controller need."""
 
-    name: str  # in messages
-    file: Path | None  # that defines the controller; None: a shipped controller
+    name: str  # the name of the controller in messages
+    file: Path | None  # the file that defines the controller; None: a shipped controller
     load: Callable[[], Controller]  # executes the module of a user's controller, when a run first asks for `controller`
     program: Program
     workload: Workload

@@ -62,7 +62,7 @@ class Deal(IntEnum):
 class Tier(IntEnum):
     """The place of a task among the subtrees that a strategy keeps together (model 4.14); rules have a mask."""
 
-    FREE = 1  # above all these subtrees
+    FREE = 1  # above all subtrees that are kept together
     ROOT = 2  # the topmost task of a subtree
     LOCAL = 4  # below the topmost task of a subtree
 
@@ -132,7 +132,7 @@ class AmountKind(IntEnum):
 
 
 class NodeRank(IntEnum):
-    """The nodes that a task's objects choose: the most similar, the cheapest to reach them from, or all homes."""
+    """The nodes that a task's objects choose: the most similar, those that reach the objects cheapest, or all homes."""
 
     MOST = 0
     CHEAPEST = 1
@@ -140,7 +140,7 @@ class NodeRank(IntEnum):
 
 
 class Counted(IntEnum):
-    """Which objects count, as a mask of `Mode`."""
+    """Which objects of a task count for its similarity to nodes, as a mask of `Mode`."""
 
     READS = 1
     WRITES = 2
@@ -183,11 +183,11 @@ ContentionModel = Literal["none", "snapshot", "fluid"]
 LineName = Literal["no", "yes", "latency"]  # whether transfers of cache lines are paid, and whether lines are served
 RecheckRule = Literal["each", "last", "events", "none"]  # which workers look again before they sleep
 WakeRule = Literal["every-push", "no-searcher", "empty-queue", "uncovered"]  # which tasks wake a sleeper
-WhomRule = Literal["newest", "lowest", "all"]  # which sleeper
+WhomRule = Literal["newest", "lowest", "all"]  # which sleeper is woken
 ChainRule = Literal["finder", "last-searcher", "woken"]  # which workers wake more sleepers
 CapRule = Literal["count", "share", "busy-share"]  # the number that the searching workers are compared with
 
-LOCK_DESCRIPTIONS: dict[LockName, str] = {  # with the parameters of a plan that count for that kind
+LOCK_DESCRIPTIONS: dict[LockName, str] = {  # each with the parameters of a plan that count for the kind of lock
     "tas": "test-and-set locks",
     "ttas": "test-and-test-and-set locks",
     "ticket": "ticket locks",
@@ -222,7 +222,7 @@ BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # bounds of a watch that stand for s - 
 OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch whose bits only the owners of queues write (A-42)
 FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # flags of levels: probes count as steal attempts; the watch is read inverted
 FLAG_GATED, FLAG_UNLESS = 4, 8  # the level waits for the gate of the worker's unit; the level's switch has to be off
-FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until the own subtrees of the unit have begun
+FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until all subtrees with the unit's label have begun
 FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, empty if the worker does not use the level
 EVERY_TIER = 7
 TIER_SHIFT, FLAG_TIERS = 4, 112  # of a dispatch rule: a mask of tiers, shifted by TIER_SHIFT bits; 0: any tier
@@ -277,7 +277,7 @@ TIMES = {  # parts of a worker's time, ps
     "asleep_ps": "asleep because there was no task",
     "wasted_ps": "attempts of transactions that aborted",
 }
-SYNC_COUNTS = {  # of each synchronisation object
+SYNC_COUNTS = {  # counters of each synchronisation object
     "acquisitions": "",
     "handoffs_local": "its line went to another worker of the node",
     "handoffs_remote": "or of another node",
@@ -288,7 +288,7 @@ TRAFFIC = {  # kinds of bytes between nodes; in C++ under these names
     "read": "FETCHED",
     "ownership": "OWNED",
     "written": "WRITTEN",
-    "cache": "CACHED",  # from cache to cache
+    "cache": "CACHED",  # bytes from cache to cache
 }
 
 # ---- names in C and C++ --------------------------------------------------------------------------------------------

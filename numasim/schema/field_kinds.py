@@ -130,8 +130,8 @@ class Structure:
     """Fields that belong together: ``c_name`` in C, ``cpp_name`` in C++.
 
     ``checked``: the function ``<c_name>_check`` (lib/core/plan) checks further conditions and computes the computed
-    members. ``requires`` has conditions, each with the sentence about a plan that breaks it. ``order`` is that of the
-    members if it differs from that of the fields.
+    members. ``requires`` has conditions, each with the sentence about a plan that breaks it. ``order`` is the order of
+    the members if it differs from the order of the fields.
     """
 
     c_name: str

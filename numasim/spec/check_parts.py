@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_workers(machine: MachineSpec, workers: int) -> None:
-    """Raise InputError for more workers than hardware threads; all functions here give errors the path of a field."""
+    """Raise InputError for more workers than hardware threads; every error of this module has the path of a field."""
     if workers > machine.threads:
         problem = f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads"
         raise InputError(problem, path=("workers",), expected=f"1 to {machine.threads}")
@@ -145,7 +145,7 @@ def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
 
 
 def too_long(totals: Totals, distances: Distances, mlp_ppm: int = MILLION) -> str | None:
-    """Return the end of a sentence on times that do not fit if all memory is the farthest; None if all times fit."""
+    """Return the end of a sentence on times that do not fit in 63 bits if all data are farthest away, else None."""
     latency_ps = distances.farthest_ps
     if totals.access_lines * latency_ps * THOUSAND > MOST_PS:
         return f"moves {totals.access_lines:,} lines in one access, too many where a miss takes {latency_ps:,} ps"

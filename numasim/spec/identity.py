@@ -30,7 +30,7 @@ def run_id(spec: RunSpec, seed_r: int) -> str:
 
 @lru_cache(maxsize=2)
 def _around_the_seed(spec: RunSpec) -> tuple[str, str]:
-    """Return the JSON of ``spec`` before the seed, and from the seed to the workload; all repeats share both texts."""
+    """Return the JSON of ``spec`` before the seed, and from there to the workload; all repeats share both texts."""
     before = (
         ("machine", spec.machine.contents_json),
         ("model", canonical_json(spec.model.model_dump(exclude={"skip"}))),

@@ -1,8 +1,8 @@
 """One run of a document: the run that the document describes or, for a sweep, one of the sweep's cells.
 
 For a sweep, changes may give values to axes, and the first cell with these values is run. If several cells have these
-values, a cell with the values that the document itself gives is preferred. With a value that no cell has, the run is no
-cell: the value takes the place of the axis's values. A change of a whole field removes all axes inside the field.
+values, a cell with the values that the document itself gives is preferred. If a change gives an axis a value that no
+cell has, the run is no cell, and the axis has this value. A change of a whole field removes all axes inside the field.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 A value of the upper mapping replaces the value of the lower mapping, unless both are mappings with fields: two mappings
 with fields are merged in the same way. Fields that the lower mapping leaves out count as if their defaults were
 written. A word that names a kind stands for the mapping with this kind: ``placement: interleave`` is ``placement:
-{policy: interleave}``. As wholes are replaced
+{policy: interleave}``. Replaced as wholes are
 
 - lists and other words: ``steal``, ``dispatch``, ``turbo``, ``amount: half``, ``links: ring`` over a list of links;
 - collections whose keys the file chooses: ``queues``.
 
-A field of the lower mapping that means nothing beside the fields of the upper mapping is dropped; all others stay.
+A field of the lower mapping that means nothing beside the fields of the upper mapping is dropped; other fields stay.
 Examples are ``batch`` of ``locks: {kind: cohort, batch: 8, home: owner}`` under ``locks: {kind: mutex}``, ``count`` of
 an amount under ``amount: {share: 2}``, and ``routes`` if ``links`` change. Sources are merged, too; the source of a
 changed value is dropped.

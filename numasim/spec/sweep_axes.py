@@ -54,7 +54,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Axes:
-    """The dimensions to multiply (the last varies fastest), extra cells, exclusions, and axis names in file order."""
+    """The dimensions to multiply (the last one varies fastest), extra cells, exclusions, axis names in file order."""
 
     names: tuple[str, ...]
     dimensions: tuple[tuple[Point, ...], ...]

@@ -106,7 +106,7 @@ def _expanded(document: Node, assignments: Sequence[Assignment], resolver: Resol
         _refuse_set_axes(axes, assignments)
         points = all_points(axes, sweep or document)
     except InputError as error:
-        missing = {name for name in FIELDS if document.child(name) is None}  # a wrong axis may stand for such a field
+        missing = {name for name in FIELDS if document.child(name) is None}  # a wrong axis may mean a missing field
         hidden = {*_varied(document.child("sweep")), *missing}
         mistakes = resolver.resolved(document.without("sweep"), assignments, hidden)[1]
         raise together([error, *mistakes]) from None
@@ -143,9 +143,9 @@ def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], point
         yield Cell(index, axis_values(point), spec)
 
 
-# ---- The mistakes of a sweep: all that can be told, as one mistake may hide others -----------------------------------
+# ---- The mistakes of a sweep: as many as can be found, since one mistake may hide others ----------------------------
 
-MOST_TRIED, ENOUGH = 300, 100  # the most cells to try, and the number of mistakes that ends the search
+MOST_TRIED, ENOUGH = 300, 100  # the most cells that are tried, and the number of mistakes after which the search ends
 
 
 def _in_cell(error: InputError, index: int, point: Point) -> InputError:

@@ -23,12 +23,12 @@ from numasim.workload.builder import frozen
 # ---- The default dispatch rules, for a strategy and a runtime without rules ------------------------------------------
 #
 # A worker puts the tasks that it spawns into its own queue. An extra producer, a thread that spawns tasks but executes
-# none, has no queue and deals its tasks to all queues in turn. With ``on_full: next`` (thesis chapter 3) a worker whose
-# queue is full deals in turn, too.
+# none, has no queue and deals its tasks to all queues in turn. With ``on_full: next`` (Vikranth's thesis, chapter 3) a
+# worker whose queue is full deals its tasks to all queues in turn, too.
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
-    """Return the dispatch rules of the strategy, or else of the runtime; True marks a rule for an extra producer."""
+    """Return the dispatch rules of the strategy, else of the runtime, each with whether it is for an extra producer."""
     if spec.dispatch is not None:
         return [(rule, False) for rule in spec.dispatch]
     rules = [(DispatchSpec.model_construct(target="own"), False)]
@@ -102,7 +102,7 @@ def _work_first_tiers(spec: StrategySpec) -> int:
 
 
 def _gates(spec: StrategySpec, workers: WorkerMap) -> npt.NDArray[np.int32]:
-    """Return [workers] the unit whose live subtrees close the worker's gates, numbered among units with workers."""
+    """Return [workers] the number, among units with a worker, of the unit whose live subtrees close its gates."""
     unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
     return np.unique(unit, return_inverse=True)[1].astype(np.int32)
 
@@ -135,7 +135,7 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken[plan.own[plan.own < len(taken)]] = True
     split = int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])  # the first queue of a dispatch rule
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        if level["anchor"] != Anchor.LAST:  # a level with the anchor LAST only finds queues of other levels again
+        if level["anchor"] != Anchor.LAST:  # a level with the anchor LAST only returns to queues of other levels
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]

@@ -1,4 +1,4 @@
-"""The distributions by name, which deal each item of a range to a unit (Souris 2020, section 4.2.3).
+"""The distributions by name, which deal each item of a range to a unit, such as a node (Souris 2020, section 4.2.3).
 
 The cost of an item is the same for all units of a node. Units are therefore ordered by the cost of their nodes, and
 units of equal cost by number. A distribution examines each pair (item, unit) once to find the item's bytes on each
@@ -41,7 +41,7 @@ class KnownItems:
     bytes: I64  # [items, nodes] the bytes that each item reads on each node
     node: I64  # [units] the node of each unit
     groups: I64  # the nodes with units, ascending
-    cost: I64  # [items, groups]
+    cost: I64  # [items, groups] the cost of each item for the units of each node in ``groups``
 
     @property
     def items(self) -> int:
@@ -135,7 +135,7 @@ BY_NAME: dict[str, tuple[int, Callable[[KnownItems, DistributionSpec], I64]]] = 
 def _cheapest(known: KnownItems) -> I64:
     """Return [items] the first of the units for which each item is cheapest."""
     first = np.array([np.flatnonzero(known.node == node)[0] for node in known.groups])
-    in_order = np.argsort(first)  # of nodes with equal cost, the node with the first unit wins
+    in_order = np.argsort(first)  # of nodes with equal cost, the node with the lowest unit wins
     return np.asarray(first[in_order][np.argmin(known.cost[:, in_order], axis=1)], np.int64)
 
 
@@ -154,7 +154,7 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     the least load; of several units with the least load, to the first in the order of cost.
     """
     size = known.bytes.sum(axis=1)
-    limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # of load times units times a million
+    limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # most load times units times a million
     most = min(limit // (known.units * MILLION), np.iinfo(np.int64).max)
     found, load = given.copy(), np.zeros(known.units, np.int64)
     group = np.searchsorted(known.groups, known.node)
@@ -180,7 +180,7 @@ class DealtItems(NamedTuple):
 
     labels: I32  # [items of all families] the unit of each item
     nodes: I32  # [items of all families] the node of this unit
-    workload: Workload  # with a serial phase before each phase whose items are dealt at a cost
+    workload: Workload  # the workload with a serial phase before each phase whose items are dealt at a cost
     segments: int = 0  # number of last segments of the workload in which worker 0 pays this cost
 
 

@@ -23,7 +23,7 @@ class Helpers:
 
     has: tuple[bool, ...]  # [workers] whether the worker has a helper
     lifespan_bytes: int
-    work_ppm: int  # part of the computing of a unit that the helper does as well
+    work_ppm: int  # part, in ppm, of the computing of a unit that the helper does, too, before the worker
     start_ps: int
     restart_ps: int
 
@@ -31,7 +31,7 @@ class Helpers:
 def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, work: Workload) -> Helpers | None:
     """Return the helpers of a run, or None if no worker has a helper.
 
-    Helpers need a program of units that a worker executes one after the other, such as a worklist.
+    Helpers need a program whose worker executes units (tasks) one after the other, such as a worklist.
     """
     spec = strategy.helpers
     if spec is None or work.ranges or not JOINING.isdisjoint(work.op_code.tolist()):

@@ -35,9 +35,9 @@ IN_TURN = frozenset({Pick.IN_ORDER, Pick.ROTATE, Pick.PERMUTATION, Pick.ROUND_RO
 class Phase:
     """A phase of fruitless rounds: ``rounds`` of them, or, if that is 0, the rounds of ``for_ps``.
 
-    ``wait_ps`` follows each round. ``naps``: the worker is off its core meanwhile. ``yields``: a thread yields its core
-    meanwhile, which makes no difference in a simulation. ``crowded``: the wait grows with the number S of searching
-    workers, by S / log2(S).
+    ``wait_ps`` follows each round. ``naps``: the worker leaves its core during the wait. ``yields``: a thread yields
+    its core during the wait, which makes no difference in a simulation. ``crowded``: the wait grows with the number S
+    of searching workers, by S / log2(S).
     """
 
     rounds: int
@@ -128,8 +128,8 @@ def _cap(spec: SearcherCap) -> tuple[int, CapRule]:
 def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
     """Return [1 + steal levels, queues, workers] the `Reach` of workers by their own queues, then by each level.
 
-    A worker can take from each queue that a row of the level names, whatever the row depends on, such as the last
-    victim.
+    A worker can take from each queue that a row of the level names, even if the anchor of the row, such as the last
+    victim, changes during a run.
     """
     levels = decode_levels(plan)[0]
     sure = [level.index for level in _sure_levels(plan)]
@@ -148,10 +148,9 @@ def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
 
 
 def _sure_levels(plan: StealPlan) -> list[Level]:
-    """Return the levels by which a worker can take any task that waits, in each state of a run in which they are in
-    force.
+    """Return the levels by which a worker can take any task that waits, whenever the levels are in force.
 
-    No such level has a condition, or stands behind a level with a chance, which takes the place of later levels.
+    No such level has a condition, and none stands behind a level with a chance: that level may replace later levels.
     """
     certain = takewhile(lambda level: level.chance < 0, decode_levels(plan)[0])
     return [
@@ -180,7 +179,7 @@ def _found(level: Level, segment: Segment) -> Segment:
 def _rounds_are_complete(plan: StealPlan) -> bool:
     """Return whether each worker comes to every other queue in each round, and takes what it finds there.
 
-    A level counts if it is sure and always in force, and asks all queues of its segments in turn.
+    Only levels count that are sure (`_sure_levels`), always in force, and probe all queues of their segments in turn.
     """
     levels = [level for level in _sure_levels(plan) if level.is_always]
     for worker, own in enumerate(plan.own.tolist()):

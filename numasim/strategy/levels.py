@@ -1,7 +1,7 @@
 """Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
 
 A *position* is a worker or, after the last worker, an extra producer. A worker that does not use a level has an empty
-row, such as all but the heads with ``who: head``.
+row, such as all workers but the first of each unit (the heads) with ``who: head``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I6
 
 # ---- Blocks of near neighbours, the static vicinities of home scheduling ---------------------------------------------
 #
-# Each worker begins as a group. The nearest groups are paired until one group is left, so that on a mesh four workers
+# At first each worker is a group. The nearest groups are paired until one group is left, so that on a mesh four workers
 # form a 2 x 2 block and sixteen workers a 4 x 4 block. The order of the workers in the last group is cut into blocks.
 
 FARTHEST = np.iinfo(np.int64).max
@@ -122,7 +122,7 @@ def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64
 
 
 def relation(name: str | Vicinity, units: Units, pool: Pool) -> Callable[[int], Mask]:
-    """Return a function of a position that returns [queues of the pool] whether each queue is in the set ``name``.
+    """Return a function that maps a position to [queues of the pool] whether each queue is in the set ``name``.
 
     The set of a `Vicinity` has the queues of the workers of the same block. The position's own queues are in every set
     but those of ``other-*``.
@@ -178,7 +178,7 @@ class LevelTable:
         record["anchor"] = self._add_steal_rows(level, pool, record)
         record["tries"] = codes.ALL16 if level.tries == "all" else level.tries
         if level.source == "last":
-            record["pick"] = Pick.IN_ORDER  # a single queue needs no draw
+            record["pick"] = Pick.IN_ORDER  # a single queue needs no random number
         record["leave"] = level.leave
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self._chance(level)
@@ -218,7 +218,7 @@ class LevelTable:
     def _arrange(
         self, pool: Pool, mask: Mask, position: int, by: str | None, after_me: bool, weighted: bool = False
     ) -> None:
-        """Append the row of ``position``: the queues of ``pool`` in ``mask``; equal queues go by ascending id.
+        """Append the row of ``position``: the queues of ``pool`` in ``mask``; equally near queues ascend.
 
         The queues are grouped ``by`` unit or distance. With ``after_me`` each segment begins behind the position's own
         queue; a ``weighted`` row has weights. If ``mask`` has no queue, the level does not apply to the position.

@@ -1,4 +1,4 @@
-"""The picks of a queue inside one segment: at random, along a ring, by length, or by task index.
+"""The picks of a queue inside one segment (candidate queues): at random, along a ring, by length, or by task index.
 
 A picker is a generator of queues. When the next queue is requested, the generator reads the present state of the run.
 """
@@ -20,7 +20,7 @@ from numasim.strategy.steal_plan import Level, Segment
 
 
 class Stream:
-    """The draws of one class and id, equal to those of `numasim.draws.draw`; ``drawn`` counts the draws taken."""
+    """The random numbers (draws) of one `DrawClass` and id, as given by `numasim.draws.draw`; ``drawn`` counts them."""
 
     __slots__ = ("base", "drawn")
 
@@ -30,7 +30,7 @@ class Stream:
         self.drawn = 0
 
     def below(self, n: int) -> int:
-        """Take one draw and map it to [0, n)."""
+        """Take the next random number and map it to [0, n)."""
         self.drawn = k = self.drawn + 1
         z = (self.base + k * GAMMA) & MASK
         z = (z ^ z >> 30) * _A & MASK
@@ -171,7 +171,7 @@ def _ring(
 
 
 def _coprime(turn: Turn, size: int) -> int:
-    """Draw one of the numbers from 1 to ``size`` that have no divisor in common with ``size``."""
+    """Return a random number from 1 to ``size`` that has no divisor above 1 in common with ``size``."""
     coprime = [number for number in range(1, size + 1) if gcd(number, size) == 1]
     return coprime[turn.stream.below(len(coprime))]
 

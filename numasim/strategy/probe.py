@@ -1,8 +1,8 @@
 """The interpreter of a steal plan: which queues a worker probes, in which order, with which random draws.
 
 A decision depends on the plan's tables, on the state of the run at the instant of the decision, and on two streams of
-draws for each worker: class 1 for victims, class 5 for dispatch. Each random choice takes one draw, even with a single
-candidate; a choice without candidates takes no draw.
+random numbers (draws) for each worker: `DrawClass` 1 for victims, 5 for dispatch. Each random choice takes one draw,
+even with a single candidate; a choice without candidates takes no draw.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class QuietRound:
 
 
 class Outlook(Enum):
-    """The future of a level's chance while all probes fail."""
+    """The future, while all probes fail, of a level's chance: the probability that a thief searches the level."""
 
     NONE = auto()  # stays 0
     RISES = auto()  # is 0 and will rise
@@ -353,7 +353,7 @@ class Prober:
         turn = Turn(apart, apart.victims, view)
         segments = [segment for group in self._row(level, state).groups for segment in group]
         if level.pick is Pick.ROUND_ROBIN and level.visit is Visit.NEAREST and sum(map(bool, segments)) > 1:
-            for _ in range(max(map(len, segments)) + 1):  # after so many rounds the picks repeat
+            for _ in range(max(map(len, segments)) + 1):  # after so many rounds the picks of a segment repeat
                 for segment in segments:
                     yield from PICKERS[level.pick](turn, level, segment)
             return
@@ -376,7 +376,7 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
 
 
 def _is_idle(level: Level, state: WorkerState) -> bool:
-    """Return whether the worker skips the level: a leapfrogging join uses only the levels that search its thief."""
+    """Return whether the worker skips the level: in a leapfrogging join it uses only levels that search its thief."""
     return state.leaps and level.anchor is not Anchor.THIEF
 
 
@@ -411,6 +411,6 @@ def _entered(turn: Turn, level: Level, row: Row) -> tuple[tuple[Segment, ...], .
 
 
 def _lightest(rule: Level, view: View) -> Row:
-    """Return the row of the node whose queues hold the fewest tasks; of equal nodes the lowest."""
+    """Return the row of the node whose queues hold the fewest tasks; of several such nodes the lowest node."""
     rows = [row for row in map(rule.row, range(rule.anchors)) if row.groups]
     return min(rows, key=lambda row: sum(view.length[q] for group in row.groups for segment in group for q in segment))

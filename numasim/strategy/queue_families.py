@@ -1,4 +1,4 @@
-"""The task queues of a strategy: each family of queues has one queue for each unit that has a worker."""
+"""The task queues of a strategy: a family of queues has a queue for each unit, such as a node, with a worker."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from numasim.strategy.steal_plan import QUEUE
 
 # ---- The units of the machine to which each worker belongs -----------------------------------------------------------
 #
-# Positions are the workers and, last, an extra producer thread (thesis chapter 3). The producer is on the node of
-# worker 0 but has no core and no queue of its own.
+# A position is a worker or, as the last position, an extra producer thread (Vikranth's thesis, chapter 3). The producer
+# is on the node of worker 0 but has no core and no queue of its own.
 
 I64 = npt.NDArray[np.int64]
 NOWHERE = -1
@@ -28,7 +28,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Units:
-    """The units of the workers ``map`` on ``machine``."""
+    """The units (cores, caches, nodes, ...) on ``machine`` of the workers that ``map`` places."""
 
     machine: Machine
     map: WorkerMap
@@ -66,7 +66,7 @@ class Pool:
     queue: I64  # [n]
     family: I64  # [n] index among the families of the pool
     first: I64  # [n] the first worker of the queue's unit
-    mine: I64  # [families, positions] the queue of the position's own unit, or NOWHERE
+    mine: I64  # [families, positions] the queue of the unit to which the position belongs, or NOWHERE
 
     @property
     def families(self) -> int:

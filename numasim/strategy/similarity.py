@@ -1,9 +1,9 @@
-"""The similarity of a new task to each node (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
+"""The similarity of a new task to each node (Vikranth's thesis, section 5.4, eq. 5.2; model 4.5, 4.9).
 
 Each object of a task has one node as its home, or is unbound. The similarity of the task to a node is the total weight
 of the task's objects at home on this node. The weight of an object is its number of bytes, or 1 as in the printed eq.
 5.2 (A-13). The division by |D| in eq. 5.2 is omitted, because the division changes no choice. Nodes without workers
-have no queues and are never chosen; of equal nodes the lowest is chosen.
+have no queues and are never chosen; of equally similar nodes the lowest is chosen.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Similarity:
         if not any(similarity):
             return []
         if rank is NodeRank.CHEAPEST:
-            # the weight of the objects on each node, times the latency from the node that is asked for
+            # sum over nodes: the weight of the objects there, times the latency from ``node`` to there
             cost = {node: sum(map(mul, similarity, self._latency_ps[node])) for node in self._domains}
             return [min(cost, key=cost.__getitem__)]
         homes = [node for node in self._domains if similarity[node]]

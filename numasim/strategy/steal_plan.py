@@ -3,10 +3,10 @@
 All arrays are read-only. A *level* is a steal level or a dispatch rule; the rules stand behind the steal levels. A
 level has a row of candidate queues for each *anchor*, the object from which the level searches. ME, PARENT and THIEF
 have an anchor for each worker (rules by ME have one more row, for an extra producer), LAST for each queue, LIGHTEST and
-DATA for each node, LABEL for each unit, ALL the anchor 0 alone. With FLAG_HEADS, a row for each worker precedes these
-rows; the row is empty if the worker does not use the level. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``,
-and anchor a of a level has row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s + 1]]``. A group is
-``level.segments`` consecutive segments, one for each queue family.
+DATA for each node, LABEL for each unit of the machine that labels name, ALL the anchor 0 alone. With FLAG_HEADS, a row
+for each worker precedes these rows; the row is empty if the worker does not use the level. Row r has the segments
+``row[r]`` to ``row[r + 1] - 1``, and anchor a of a level has row ``level.row + a``. Segment s has the queues
+``queue[seg[s]:seg[s + 1]]``. A group is ``level.segments`` consecutive segments, one for each queue family.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ LEVEL, QUEUE, CHANCE, DATA = (
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The rule that determines the thresholds S and s of a queue (thesis eq. 3.3, 3.4; model 4.3)."""
+    """The rule that determines the thresholds S and s of a queue (Vikranth's thesis, eq. 3.3, 3.4; model 4.3)."""
 
-    max_tasks: int | None  # S; None: computed
-    min_tasks: int | None  # s; None: computed
+    max_tasks: int | None  # S; None: S is computed during the run
+    min_tasks: int | None  # s; None: s is computed during the run
     rule: str  # literal | avail | fraction
-    fraction_ppm: int  # with the rule fraction
+    fraction_ppm: int  # for the rule ``fraction``
     when: str  # first-drain | phase | fixed
 
 

@@ -1,9 +1,9 @@
 """Synchronisation objects and their homes: the objects of a program, and the locks of a strategy for stealing.
 
 With ``lock: U`` on a steal level, a probe takes the lock of the unit U to which the probed queue belongs. Algorithm 5
-of the thesis has ``lock: node`` on both levels: a worker holds the lock of the domain that it searches, and the
+of Vikranth's thesis has ``lock: node`` on both levels: a worker holds the lock of the domain that it searches, and the
 algorithm's global lock G is the part of a cohort lock that goes from node to node. With ``lock: machine`` on the remote
-level, model 4.6 reads as one lock for all remote searches. ``lock: yes`` on a family of queues gives each queue a lock.
+level, one lock serves all remote searches (model 4.6). ``lock: yes`` on a family of queues gives each queue a lock.
 A probe that has seen a task takes this lock, looks again, and holds the lock until the steal is paid for; with
 ``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a task into the queue of another worker
 also takes the lock (model 4.1).

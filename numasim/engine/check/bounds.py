@@ -1,7 +1,7 @@
 """Lower bounds of every schedule, from the program alone: every run is compared with them (model 8, item 1).
 
-The bounds are cheap, since all runs of a plan share the bounds. No engine takes part in computing the bounds, except
-that the native engine walks the graph in C++ and the reference engine in Python (`numasim.workload.span`).
+All runs of a plan share the bounds, so that computing the bounds costs little. No engine takes part in it, except that
+the native engine walks the graph in C++ and the reference engine in Python (`numasim.workload.span`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numasim.plan.plan import Plan
 from numasim.workload.graph import I64, Pattern, RangeFamily
 from numasim.workload.one_worker import MLP, access_ps, by_task, lines_ps, segment_ps
 
-Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the longest chain of each
-LAST_NUMBER = 2**64 - 1  # the random number with the largest deviation; 0 has the smallest
+Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the longest chain of work of each phase
+LAST_NUMBER = 2**64 - 1  # the random number with the largest deviation; the number 0 has the smallest
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Bounds:
     critical_path_ps: int
 
     def violation(self, makespan_ps: int, workers: int) -> str | None:
-        """Return a sentence if a makespan on so many workers is too short."""
+        """Return a sentence if a makespan on ``workers`` workers is below a bound."""
         if makespan_ps < self.critical_path_ps:
             path = f"the critical path of the program, {self.critical_path_ps} ps"
             return f"the makespan {makespan_ps} ps is below {path}"

@@ -29,8 +29,8 @@ class DeadlockError(InputError):
 
 # ---- Runs whose times do not fit into the integers that they are counted in: refused by all engines alike ------------
 
-LATEST_PS = 2**62  # events are not later
-MOST_PS = 2**63 - 1  # of a sum over all workers
+LATEST_PS = 2**62  # no event may be later
+MOST_PS = 2**63 - 1  # the largest sum of times over all workers
 TOO_LATE = "the simulated time exceeds 2**62 ps, fifty-three days"
 
 
@@ -38,7 +38,7 @@ class TooLongError(InputError):
     """The simulated time, or a sum of times, does not fit in 63 bits."""
 
     def __init__(self, problem: str = TOO_LATE) -> None:
-        """``problem`` says which time or sum."""
+        """``problem`` is the message: which time or sum does not fit."""
         super().__init__(problem, path=("workload",), expected="shorter tasks, or fewer of them")
 
 

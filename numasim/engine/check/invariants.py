@@ -39,8 +39,8 @@ def assert_valid(run: Run, result: Result, log: Log = None) -> None:
 
 
 def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """As many tasks finish as the workload has. With a log, every segment and item runs once in each run of its phase,
-    and a segment of a transaction once more for each attempt that aborts behind the segment.
+    """As many tasks finish as the workload has. With a log of executed stretches, every segment and item runs once in
+    each run of its phase, and a segment of a transaction once more for each attempt that aborts after the segment.
     """
     plan = run.plan
     done, there = result.counters["tasks"], plan.workload.tasks
@@ -51,7 +51,7 @@ def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
     ran = Counter((each.task, each.segment) for each in log)
     work = unfolded(plan.workload)
     expected = _expected_runs(work)
-    if result.passed_items:  # equal items may have been exchanged, so that only their number is known
+    if result.passed_items:  # a shortcut may have exchanged equal items, so that only their number is known
         ran, expected = _items_as_one(ran, work.rows), _items_as_one(expected, work.rows)
         ran[work.rows, 0] += result.passed_items
     if result.counters["aborts"]:
@@ -63,12 +63,12 @@ def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) -> Iterator[str]:
-    """No segment of a transaction runs more often than the segment before. Attempts that run a first segment in vain
+    """No segment of a transaction runs more often than the segment before it. Attempts that run a first segment in vain
     are at most as many as the aborts. Runs of attempts that aborted are subtracted from ``ran``.
     """
     begun = 0
     for task in range(work.rows):
-        before: int | None = None  # runs of the transaction's last segment
+        before: int | None = None  # how often the transaction's segment before has run
         inside = False
         for code, operand in _ops(work, task):
             key = task, operand
@@ -228,7 +228,7 @@ def time_adds_up(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def steals_add_up(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Attempts are successful and false steals, also by distance and by node pair."""
+    """The attempts are the successful and the failed steals together, also by distance and by node pair."""
     plan = run.plan
     c = result.counters
     for suffix in ("", "_remote"):
@@ -334,13 +334,13 @@ def _declared_bytes(work: Workload) -> int:
 
 
 def _segment_bytes(work: Workload) -> I64:
-    """Return [segments] the bytes that each moves."""
+    """Return [segments] the bytes that each segment moves."""
     running = np.concatenate(([0], np.cumsum(_access_bytes(work.accesses))))
     return np.diff(running[work.segment_accesses])
 
 
 def _access_bytes(accesses: Accesses) -> I64:
-    """Return [accesses] the bytes that each moves."""
+    """Return [accesses] the bytes that each access moves."""
     return accesses.row_bytes * accesses.rows * traffic_factor(accesses)
 
 
@@ -381,7 +381,7 @@ def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
         opened[word - words if word >= words else -1 - word].append((start_ps, end_ps, actor, word >= words))
     for obj, holdings in opened.items():
         holdings.sort()
-        # by whether the object is written: until when, and which worker has the object longest
+        # {whether the object is written: (latest end of a holding, worker of this holding)}
         latest: dict[bool, tuple[int, int]] = {}
         for start_ps, end_ps, actor, writes in holdings:
             for kind in (True, False) if writes else (True,):

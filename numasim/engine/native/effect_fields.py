@@ -32,7 +32,7 @@ Fields = dict[str, Any]
 
 
 def effect_fields(plan: Plan, placement: Placement) -> Fields:
-    """Return the fields of a plan's coupling; an uncoupled plan has the field ``coupled`` alone."""
+    """Return the fields that couple running segments; an uncoupled plan has only the field ``coupled``."""
     if not plan.coupled:
         return {"coupled": False}
     resources = resources_of(plan)
@@ -211,7 +211,7 @@ def _by_region(
     placement: Placement, homes: Sequence[Homes | None]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Return (CSR pointer, nodes) by region; a dynamic region has no node, one node for all its pages, or one for each
-    unit of pages; other regions have none.
+    unit of pages; regions that are not dynamic have no node.
     """
     parts = [_units(placement, r, each) if placement.dynamic[r] else [] for r, each in enumerate(homes)]
     pointer = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])

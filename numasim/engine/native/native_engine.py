@@ -71,7 +71,7 @@ def makespan_ps(run: Run) -> int:
 def state_bytes(run: Run) -> dict[str, int]:
     """Return the peak number of live tasks of ``run`` (``live_tasks``), and the bytes that they take (``engine``).
 
-    The bytes are those of frames, entries of queues and dependences. State of workers and queues is left out.
+    The bytes are those of frames, entries of queues and dependences. The state of workers and queues does not count.
     """
     found = _run(run, False, None, None)
     return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
@@ -79,7 +79,7 @@ def state_bytes(run: Run) -> dict[str, int]:
 
 def fields(run: Run) -> Fields:
     """Return all that the compiled engine reads of ``run`` except the seed, by the names in
-    `numasim.schema.plan_fields.PLAN`; tests compare the two.
+    `numasim.schema.plan_fields.PLAN`; tests compare the names with the fields.
     """
     return _fields(run.plan, run.placement, run.first_wait_ps)
 
@@ -152,7 +152,7 @@ def _phase(phase: Phase) -> Fields:
 
 @lru_cache(maxsize=2)
 def _segments(program: PlacedProgram) -> Fields:
-    """Return the fields of segments, which plans share if they differ only in their strategies."""
+    """Return the fields of segments; plans that differ only in their strategies share these fields."""
     times, placement, work = times_of(program), program.placement, program.workload
     looks_at_accesses = bool(placement.dynamic.any()) or program.coupled
     return {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 BINS = 1024
-LIMB_BITS = 20  # weights are split, so that weight times width fits 63 bits
+LIMB_BITS = 20  # a weight is split into limbs of so many bits, so that limb times width fits 63 bits
 MOST_SHIFT = 62 - LIMB_BITS  # binary logarithm of the largest width of a bin
 
 
@@ -36,7 +36,7 @@ class Integrals:
 
     def __init__(self, subjects: int) -> None:
         self._inside: I64 = np.zeros((subjects, BINS), np.int64)
-        self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # steps of the weight
+        self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # changes of the weight that covers whole bins
 
     def add(self, shift: int, subject: I64, begin_ps: I64, end_ps: I64, weight: I64) -> None:
         """Add stretches, none of them empty, in bins of width ``1 << shift``."""
@@ -139,7 +139,7 @@ class OverTime:
         self._lengths = Steps(len(plan.steal.queues))
         self.resources: tuple[Resource, ...] = resources_of(plan).listed if plan.coupled else ()
         self._loads = Steps(len(self.resources))
-        self._moves = Integrals(2)  # of steals inside a node and from another one, as stretches of a picosecond
+        self._moves = Integrals(2)  # steals inside a node and from another node, each as a stretch of one picosecond
         self._home = plan.steal.queues["home"].astype(np.int64)
 
     def __call__(self, rows: I64) -> None:
@@ -156,7 +156,7 @@ class OverTime:
 
     def _add_steals(self, steals: I64) -> None:
         home, node = self._home[steals[:, FIRST]], self.plan.workers.node[steals[:, ACTOR]]
-        begin = np.minimum(steals[:, BEGIN], (BINS << self.shift) - 1)  # the very end belongs to the last bin
+        begin = np.minimum(steals[:, BEGIN], (BINS << self.shift) - 1)  # a steal at the very end is in the last bin
         far = ((home >= 0) & (home != node)).astype(np.int64)
         self._moves.add(self.shift, far, begin, begin + 1, np.ones(len(steals), np.int64))
         room = MOST_STEALS - len(self.steals)
@@ -212,7 +212,7 @@ class OverTime:
         means: F64 = (steps.values(self.shift)[:, : len(widths)] / widths).astype(np.float64)
         return means
 
-    # ---- the same as tables ----------------------------------------------------------------------------------------
+    # ---- the sums as tables ----------------------------------------------------------------------------------------
 
     def workers_frame(self) -> pd.DataFrame:
         """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, times in each state."""
@@ -244,7 +244,7 @@ class OverTime:
         return table
 
     def steals_frame(self) -> pd.DataFrame:
-        """Return a row for each bin: ``begin_ps``, ``end_ps``, steals ``near`` and ``far``."""
+        """Return a row for each bin: ``begin_ps``, ``end_ps``, steals in a node (``near``), between nodes (``far``)."""
         table = self._frame("", 1).drop(columns="")
         table["near"], table["far"] = self.steals_made
         return table

@@ -35,11 +35,11 @@ class Rank(IntEnum):
     PUT = 4
     LOOK = 5
     POLL = 6
-    ABORT = 7  # a record of an abort within other events
+    ABORT = 7  # the record of an abort; an abort happens within another event
     END_OF_INSTANT = 8  # a hook, never a record
 
 
-STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # of the records that every mode produces
+STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # the ranks of records that every mode produces
 
 
 def hash_sum(records: Records) -> int:
@@ -87,7 +87,7 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` are the records of both hashes, ``details`` of ``event_hash`` alone; ``watch`` gets watched rows."""
+    """``steps`` are records of both hashes, ``details`` records of ``event_hash`` alone; ``watch`` gets the rows."""
 
     __slots__ = ("details", "steps", "watch")
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 I64 = npt.NDArray[np.int64]
-Watcher = Callable[[I64], None]  # called with batches [n, COLUMNS]
+Watcher = Callable[[I64], None]  # called with batches of rows [n, COLUMNS]
 
 COLUMNS = 7
 KIND, ACTOR, BEGIN, END, FIRST, SECOND, THIRD = range(COLUMNS)
@@ -33,7 +33,7 @@ class Watched(IntEnum):
 
     WORK = 0  # [worker] task, segment, kernel of a segment or an item that was executed
     OVERHEAD = 1  # [worker] operations of the runtime
-    IDLE = 2  # [worker] failed attempts, failed attempts on other nodes, ps of probing (the rest is back-off)
+    IDLE = 2  # [worker] failed attempts, those of them on other nodes, ps of probing (the remaining ps are back-off)
     PARKED = 3  # [worker] asleep in a blocking join, or a producer that waits for room
     BARRIER = 4  # [worker] waits while worker 0 is in a serial phase
     STEAL = 5  # [thief] queue, victim or NOBODY, tasks
@@ -51,7 +51,7 @@ class Watch:
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self._rows: list[tuple[int, ...]] = []
-        self._reported_until_ps: defaultdict[int, int] = defaultdict(int)  # by worker
+        self._reported_until_ps: defaultdict[int, int] = defaultdict(int)  # the end of each worker's last stretch
 
     def report(
         self, kind: Watched, actor: int, begin_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0

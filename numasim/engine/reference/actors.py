@@ -20,7 +20,7 @@ from numasim.plan.plan import Plan
 
 
 class ActorEvent(Event):
-    """The one pending event of an actor: the same object is scheduled each time."""
+    """The one pending event of an actor: the actor's events are all this one object."""
 
     def __init__(self, env: Environment, actor: Any = None) -> None:
         super().__init__(env)
@@ -53,23 +53,23 @@ class Worker:
     domain: int  # last-level cache
     own: int | None  # the worker's own queue
     boundless_own: int | None  # the own queue, if every new task goes there and the queue is never full
-    priority: tuple[int, ...]  # by rank
+    priority: tuple[int, ...]  # [ranks] the SimPy priority of the worker's events
     probe_ps: list[int]  # [queues]
     take_ps: list[int]  # [queues]
     line_ps: list[int]  # [workers] transfer of a cache line from each worker's core
 
     # the clock
     event: ActorEvent
-    due: int = 0  # time of the pending event, or of the event of another actor that this worker waits for
-    rank: int = int(Rank.POLL)  # its kind
+    due: int = 0  # time of the pending event, or of the event of another actor for which this worker waits
+    rank: int = int(Rank.POLL)  # the rank of the pending event
 
-    # of all components that charge time, or schedule the step that pays for the time
+    # fields of all components that charge time, or that schedule the step that pays for the time
     owed_ps: int = 0  # overhead to be paid with the next timed step
     owed_owner_ps: int = 0  # the part of ``owed_ps`` for waits for cache lines at pushes, pops and joins
     owed_thief_ps: int = 0  # the part of ``owed_ps`` for waits for cache lines at probes and takes
     paid_owner_ps: int = 0  # the part of ``owed_owner_ps`` that the pending step pays
     paid_thief_ps: int = 0  # the part of ``owed_thief_ps`` that the pending step pays
-    step_ps: int = 0  # the idle part of the pending step
+    step_ps: int = 0  # the part of the pending step in which the worker is idle
     began: int = 0  # when the worker, its overhead paid, began to execute, to be idle or to sleep
 
     # the executor
@@ -79,17 +79,17 @@ class Worker:
     backlog: list[tuple[int, int]] = field(default_factory=list)
     agenda: deque[int] = field(default_factory=deque)  # tasks that the worker begins before tasks of its queue
     segment: int = 0
-    reserved: int = -1  # the unit that the worker's helper runs through in advance; -1: none
+    reserved: int = -1  # the unit, taken in advance, for which the worker's helper prefetches; -1: none
 
     # the thief
     idle: bool = False
     held: list[int] = field(default_factory=list)  # the locks that the worker's search holds
-    probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # of the round, as (level, queue)
-    probed: bool = False  # whether the round has sent any probe
+    probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # still to send: (level, queue)
+    probed: bool = False  # whether the present round has sent any probe
     round_goes_on: bool = False  # the next poll goes on with the round
     level: int = 0  # the level of the probe that is under way
     target: int = 0  # the queue of the probe that is under way
-    wrote: bool = False  # the probe wrote the queue's line when the probe set out, since the queue held a task then
+    wrote: bool = False  # whether the probe wrote the queue's line: when it was sent, the queue held a task
     fails: int = 0  # fruitless rounds (or probes) in a row
     lap_begin: int = 0  # victims drawn until the worker's first round had failed (backoff.py)
     failed: int = 0  # failed attempts of the open idle episode
@@ -99,7 +99,7 @@ class Worker:
 
     # the rules for idle workers
     sleep: Sleep = Sleep.AWAKE
-    phase: int = 0  # of fruitless rounds
+    phase: int = 0  # number of the present phase of fruitless rounds (idle.Phase)
     phase_rounds: int = 0  # fruitless rounds of the phase so far
     phase_began: int = 0
     pushes_seen: int = -1  # tasks put into queues until the worker announced its sleep; -1: not announced
@@ -107,11 +107,11 @@ class Worker:
     slept_since: int = 0
     wake_ps: int = 0  # when the worker goes on, if woken before the sleep began
     naps: bool = False  # the pending wait is a nap
-    woken: bool = False  # the worker has been woken, and has not found a task since
+    woken: bool = False  # the worker has been woken, and has found no task after that
 
     # the activity that other workers of the core and the socket notice
-    waiting: bool = False  # for a child, a lock, a barrier or a condition: without an event, and not searching
-    works: bool = False  # whether the worker has a flow that has not ended
+    waiting: bool = False  # waits for a child, a lock, a barrier or a condition: has no event, and does not search
+    works: bool = False  # the worker has a flow (running segment or item) that has not ended
     rests: bool = False  # asleep, or without a part in the phase
     spins: bool = False  # waits for a lock, an atomic word or at a barrier
 
@@ -171,10 +171,10 @@ class Producer:
     event: ActorEvent
     items: range  # still to come
     due: int = 0
-    owed_ps: int = 0  # for waking sleepers and waiting for lines, to be paid before the next item
+    owed_ps: int = 0  # overhead of waking sleepers and of cache lines, to be paid before the next item
     making_ps: int = 0  # the time that the item at hand takes
-    waiting: bool = False  # for room in a queue
-    looked: bool = False  # has still to pay for asking where the data of the last item is
+    waiting: bool = False  # waits for room in a queue
+    looked: bool = False  # has still to pay for looking up the homes of the last item's objects
     try_below: int = 2**62  # skipping the steady state is tried only if fewer items are left
     waiting_since: int = 0
     overhead_ps: int = 0

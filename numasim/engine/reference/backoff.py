@@ -1,4 +1,4 @@
-"""The wait of a worker after fruitless rounds (thesis section 3.3.1; A-30), and when picks of victims repeat."""
+"""The wait of a worker after fruitless rounds (Vikranth's thesis, 3.3.1; A-30), and when picks of victims repeat."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Run
 from numasim.strategy.picking import Stream
 
-LONGEST_WAIT_PS = 2**52  # 75 minutes, the end of doubling without bound: hundreds of long waits fit 63 bits
+LONGEST_WAIT_PS = 2**52  # 75 minutes, at which a back-off without ``max`` stops growing: hundreds of them fit 63 bits
 LAP_ROUNDS = 65_536  # fruitless rounds in a row after which the picks of victims repeat
-LAP_QUEUES = 2_048  # laps repeat with at most so many queues: with more, a lap might leave out a queue
+LAP_QUEUES = 2_048  # picks repeat only with at most so many queues: with more queues, a lap might miss one
 
 
 def rounds_to_lap(fails: int) -> int:
@@ -35,8 +35,8 @@ class Waits:
     def count_failure(self, w: Worker, victims: Stream) -> None:
         """Count one more fruitless round (or probe) in a row.
 
-        A lap begins after the first such round, and after every LAP_ROUNDS further rounds: the worker draws the victims
-        of the first lap again.
+        A lap begins after the first fruitless round in a row, and after every LAP_ROUNDS further rounds. In each lap
+        the worker draws the victims of the first lap again.
         """
         w.fails += 1
         if w.fails == 1:

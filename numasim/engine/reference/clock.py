@@ -4,7 +4,7 @@ Every actor has one pending event. The SimPy priority of an event is made of the
 that the events of one instant happen in the order of the model, never in the order of scheduling. No other module
 writes ``now``, or the time and rank of an actor's pending event.
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - The overheads of a worker (pop, take, join, resume, ...) are owed until the worker's next timed step and paid with
   that step.
@@ -74,7 +74,7 @@ class Clock:
     # ---- workers' events -------------------------------------------------------------------------------------------
 
     def schedule(self, w: Worker, rank: int, delay_ps: int) -> None:
-        """Make ``rank`` the worker's pending event."""
+        """Make an event of ``rank``, ``delay_ps`` from now, the worker's pending event."""
         if self.now + delay_ps > LATEST_PS:
             raise TooLongError
         self._put(w, rank, delay_ps)
@@ -121,7 +121,7 @@ class Clock:
         w.event.callbacks = reaction
 
     def refuse(self) -> None:
-        """Raise `TooLongError` if the time has come that no counter can hold."""
+        """Raise `TooLongError` if the present time is later than counters can hold."""
         if self.now > LATEST_PS:
             raise TooLongError
 
@@ -153,8 +153,8 @@ class Clock:
     # ---- the run ---------------------------------------------------------------------------------------------------
 
     def run(self, after_batch: Callable[[], None]) -> bool:
-        """Let events happen until `stop`; return False if no events are left before. ``after_batch`` is called between
-        two events, after every `EVENTS_PER_BATCH` events.
+        """Let events happen until `stop`; return False if no events are left and `stop` was not called.
+        ``after_batch`` is called between two events, after every `EVENTS_PER_BATCH` events.
         """
         step = self._env.step
         try:

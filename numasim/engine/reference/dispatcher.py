@@ -1,9 +1,9 @@
 """Where new tasks go: the dispatch rules of a strategy, full queues, locked queues (model 3.5, 4.2, 4.5).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - If no queue has room for a task, the worker that spawned or released the task executes it at once: a worker cannot
-  wait for itself. Other released tasks that have not been offered yet wait until that task is finished. An extra
+  wait for itself. Released tasks that the worker has not offered yet wait until that task is finished. An extra
   producer waits for the next pop instead.
 """
 
@@ -38,8 +38,8 @@ class Dispatcher(Component):
         lines: QueueLines | None,
         resting: Resting | None,
     ) -> None:
-        """``proceed`` is called with a worker that has waited for a queue's lock. ``lines`` are the lines of queues if
-        lines are served, ``resting`` the rules for idle workers if there are any.
+        """``proceed`` is called with a worker that has waited for a queue's lock. ``lines`` are the cache lines of
+        queues if lines are served (model 5.6), ``resting`` the rules for idle workers if there are any.
         """
         super().__init__(run)
         plan = run.plan
@@ -73,8 +73,8 @@ class Dispatcher(Component):
             self.put_next(w)
 
     def take_up(self, w: Worker) -> bool:
-        """Offer, one by one, the tasks that waited because a task before them found no room, unless the worker has
-        tasks to begin first. Return whether it takes a step to put the next one.
+        """Offer, one by one, the tasks that waited because an earlier task found no room, unless the worker has tasks
+        to begin first. Return whether putting the next task takes a step.
         """
         while not w.outbox and w.backlog and len(w.stack) < w.backlog[-1][0] and (w.stack or not w.agenda):
             w.outbox.append(w.backlog.pop()[1])
@@ -92,7 +92,7 @@ class Dispatcher(Component):
         return False
 
     def _put_locked(self, w: Worker, q: int, lock: int) -> None:
-        """The worker has the queue's lock: put the task there, or elsewhere if the queue has become full meanwhile."""
+        """The worker has the queue's lock: put the task there, or elsewhere if the queue became full meanwhile."""
         full = self._queues.length[q] >= self._queues.capacity[q]
         if not full:
             self._put(w, q, w.outbox.popleft())
@@ -113,7 +113,7 @@ class Dispatcher(Component):
             self.push(w, q, task)
 
     def push(self, actor: Worker | Producer, q: int, task: int) -> None:
-        """Put the task that was placed last into its queue, and a copy into each queue that a copying rule chose."""
+        """Put the task placed last (`place`) into queue ``q``, and copies into the queues that copying rules chose."""
         queues = [*self._prober.copies, q]
         filled = [each for each in queues if self._queues.length[each]] if self._resting else []
         self.deal(q, task)
@@ -125,7 +125,7 @@ class Dispatcher(Component):
             self._resting.pushed(actor, each, each in filled)  # type: ignore[union-attr]
 
     def deal(self, q: int, task: int) -> None:
-        """The same for a task that is dealt at the start of a phase, which takes no time."""
+        """Put a task that is dealt at the start of a phase, as `push` does, but without taking time."""
         queues = [*self._prober.copies, q]
         if len(queues) == 1:
             self._queues.push(q, task)
@@ -135,8 +135,8 @@ class Dispatcher(Component):
     # ---- choosing --------------------------------------------------------------------------------------------------
 
     def must_inline(self, w: Worker) -> bool:
-        """Tell whether spawns are executed at once: from a full own queue on, until its fill is below the
-        resume fill.
+        """Tell whether the worker executes its spawned tasks at once: from the instant at which its own queue is full
+        until the fill of the queue is below the resume fill.
         """
         if not self._inlines:
             return False
@@ -163,7 +163,7 @@ class Dispatcher(Component):
             return w.boundless_own  # no strategy with copies has queues without bound
         q = self.place(w.id, task)
         if self._costs:
-            # to decide, and to move the line of each queue that is not the worker's own
+            # the time to decide, and to move the cache line of each chosen queue that is not the worker's own
             moved = (each for each in (*self._prober.copies, q) if q >= 0 and each != w.own)
             lines_ps = sum(w.line_ps[self._tables.owner[each]] for each in moved) if self._tables.latency else 0
             w.owed_ps += lines_ps + (self._locate_ps if self._prober.looked else 0)

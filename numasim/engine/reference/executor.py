@@ -1,6 +1,6 @@
 """Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A step that costs nothing happens at once, inside the handler that leads to the step.
 - A worker pays the overhead that it owes before it touches a sync object, as a separate step of rank PUT.
@@ -46,14 +46,14 @@ class Executor(Component):
         resting: Resting | None,
     ) -> None:
         """``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes
-        nothing and the id of the object, and returns False if the worker has to wait. ``start_item`` starts a range
-        item: that of the memory system, or a shortcut. ``lines`` are the lines of join counters if lines are served,
-        ``resting`` the rules for idle workers if there are any.
+        no overhead and the id of the object, and returns False if the worker has to wait. ``start_item``, a call of
+        the memory system or of a shortcut, starts a range item. ``lines`` are the cache lines of join counters if
+        lines are served (model 5.6), ``resting`` the rules for idle workers if there are any.
         """
         super().__init__(run)
         plan, program = run.plan, run.program
         self._measured_ps = run.measures.ps if run.measures else None
-        self.profile_ps = 0  # paid at the end of each task
+        self.profile_ps = 0  # the cost of measuring, paid at the end of each task
         self._details = run.recorder.details
         self._owners_announce = run.queues.owners_announce
         self._activity_changed = memory.work.activity_changed
@@ -66,7 +66,7 @@ class Executor(Component):
         self._end_idle = thief.end_idle
         self._produce = making.produce
         self._start_item = start_item
-        self._blocked: dict[int, int] = {}  # task in a blocking join -> the task's worker
+        self._blocked: dict[int, int] = {}  # {task in a blocking join: the task's worker}
         self._join: Callable[[Worker, int, int], bool] = {
             "help": self._seek_in_join,
             "own": self._seek_in_join,
@@ -201,7 +201,7 @@ class Executor(Component):
             self._offer(w, child)
 
     def _call(self, w: Worker, task: int, callee: int) -> None:
-        """Call a task inline: the caller is off the stack until the callee ends, on whichever worker."""
+        """Call a task inline: the caller is off the stack until the callee ends, on this or another worker."""
         self._program.path_ps[callee] = self._program.path_ps[task]
         self._program.counter_holder[callee] = NOBODY
         w.stack[-1] = callee
@@ -218,7 +218,7 @@ class Executor(Component):
         return not self._spawn_order or self._spawn_order.goes_first(w, task, child)
 
     def _begin(self, w: Worker, child: int) -> None:
-        """Begin a child at the spawn."""
+        """Begin ``child`` at once, as its parent spawns it."""
         if self._counts_live:
             self._live.begin(w, child)
 
@@ -249,7 +249,7 @@ class Executor(Component):
         self._progress.finish(1)
 
     def _count_child(self, w: Worker, parent: int, child: int) -> None:
-        """Count a finished child at the parent."""
+        """Count the finished ``child`` at its ``parent``; the last child that the parent awaits resumes it."""
         program, path_ps = self._program, self._program.path_ps[child]
         w.owed_ps += self._join_ps
         if self._latency:
@@ -266,7 +266,7 @@ class Executor(Component):
             self._resting.join_ended(w, parent)
 
     def _leave_group(self, w: Worker, group: int, path_ps: int) -> None:
-        """Count a finished task of a group."""
+        """Count a finished task of ``group``; the last task of the group resumes the owner if the owner waits."""
         program = self._program
         program.gathered_ps[group] = max(program.gathered_ps[group], path_ps)
         program.members[group] -= 1
@@ -350,7 +350,7 @@ class Executor(Component):
 
     def _resume(self, w: Worker, task: int, joined_ps: int) -> None:
         """The last task that ``task`` waits for has finished: go on with ``task`` here, or wake the worker that is
-        blocked in it. ``joined_ps`` is the longest chain of work before that instant.
+        blocked in it. ``joined_ps`` is the longest chain of work up to the end of that last task.
         """
         if self._plan.join == "block":
             sleeper = self._workers[self._blocked.pop(task)]

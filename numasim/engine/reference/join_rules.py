@@ -26,7 +26,7 @@ class JoinRules:
         self._program = program
         self._queues = queues
         self._prober = prober
-        # by what is awaited, ("children", a task) or ("group", a group): the worker of each awaited task under way
+        # what is awaited, ("children", a task) or ("group", a group) -> {awaited task that is under way: its worker}
         self._takers: dict[tuple[str, int], dict[int, int]] = {}
 
     def may_run(self, w: Worker, q: int, end: int) -> bool:
@@ -61,7 +61,7 @@ class JoinRules:
                 del self._takers[waiting]
 
     def _waiting_for(self, task: int) -> Iterator[tuple[str, int]]:
-        """Return the keys under which a task may be awaited: the children of its parent, and its group."""
+        """Yield the keys of `_takers` under which a task may be awaited: the children of its parent, and its group."""
         program = self._program
         if task < program.rows:
             if program.parent[task] >= 0:
@@ -70,7 +70,7 @@ class JoinRules:
                 yield "group", program.group[task]
 
     def set_out(self, w: Worker) -> None:
-        """Tell the strategy about the join in which a searching worker waits."""
+        """Tell the strategy whether a searching worker waits in a leapfrogging join, and on which worker."""
         if self.leaps:
             self._prober.set_out(w.id, bool(w.stack), self._taker(w) if w.stack else UNKNOWN)
 

@@ -1,4 +1,4 @@
-"""Counts of a run per machine and per node pair, beside the counters of workers, and logs for the checks."""
+"""Counts of a run for the machine and for pairs of nodes (`Worker` has those of workers), and logs for checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Held(NamedTuple):
     """An actor held a lock, or another synchronisation object, from ``start_ps`` to ``end_ps``.
 
     For transactions, ``word`` is -1 - o if the transaction has read object o of the memories, and o plus the number of
-    synchronisation objects if the transaction has written object o; from the opening to the commit.
+    synchronisation objects if the transaction has written object o. The times are those of the opening and the commit.
     """
 
     word: int
@@ -97,7 +97,7 @@ class TaskMeasures:
         self.bytes = np.zeros((tasks, nodes), np.int64)
 
     def take(self) -> tuple[I64, I64]:
-        """Return both sums as arrays, and begin both anew."""
+        """Return ``ps`` and ``bytes`` as arrays, and set both to zero."""
         taken = np.array(self.ps, np.int64), self.bytes
         self.ps[:] = [0] * len(self.ps)
         self.bytes = np.zeros_like(self.bytes)

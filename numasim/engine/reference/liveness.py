@@ -15,7 +15,7 @@ class Liveness:
         self._run = run
 
     def next_change(self) -> int:
-        """Return when the next event can bring a task into a queue or end a join, while all queues are empty."""
+        """All queues are empty: return the time of the next event that can bring a task into a queue or end a join."""
         run = self._run
         if not run.progress.unfinished or run.progress.begins:
             return run.clock.now
@@ -32,7 +32,7 @@ class Liveness:
         return self.is_under_way() or any(map(self.can_find, self._run.progress.team))
 
     def is_under_way(self) -> bool:
-        """Tell whether anything but searches happens: some worker is at work, or can go on behind a join."""
+        """Tell whether anything but searching happens: some worker is at work, or can go on behind a join."""
         run = self._run
         return (
             run.progress.begins
@@ -53,7 +53,7 @@ class Liveness:
         return w.rank < LOOK and not w.waiting and w.sleep != Sleep.ASLEEP
 
     def can_find(self, w: Worker) -> bool:
-        """Tell whether some round can bring the worker a task while no queue changes."""
+        """Tell whether some round of probes can bring the worker a task while no queue changes."""
         run, q = self._run, w.own
         if w.waiting:
             return False

@@ -1,8 +1,8 @@
 """Shortcut: passing over polls that cannot succeed (model 1.5).
 
-While every queue is empty and nothing but polls happens before some time, all rounds of an idle worker fail; the draws
-and durations of the rounds are known in advance. Counters, draws and times come out as if every probe had been an
-event.
+While every queue is empty and nothing but polls happens before some time, all rounds of an idle worker fail. The random
+draws and the durations of these rounds are known in advance. Counters, draws and times come out as if every probe had
+been an event.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from numasim.strategy.probe import QuietRound
 # ---- The shortcuts of the reference engine, by name: each counts in closed form what could be simulated event by
 # event.
 #
-# A plan that may not skip takes none. Whichever shortcuts are switched off, all counters and the trace hash stay
-# the same; only the number of events, the event hash and the mode of a run tell which shortcuts were taken.
+# A run of a plan that may not skip takes no shortcut. Whichever shortcuts are switched off, all counters and the trace
+# hash stay the same; only the number of events, the event hash and the mode of a run tell which shortcuts were taken.
 
 
 class Shortcut(Enum):
@@ -43,7 +43,7 @@ ALL_SHORTCUTS = frozenset(Shortcut)
 I64 = npt.NDArray[np.int64]
 
 CHUNK_ROUNDS = 8192
-FEWEST_ROUNDS = 16  # with fewer rounds, an event for each probe is as quick
+FEWEST_ROUNDS = 16  # with fewer rounds, one event per probe is as quick as counting
 
 
 # ---- Passing over polls ---------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ FEWEST_ROUNDS = 16  # with fewer rounds, an event for each probe is as quick
 
 @dataclass(slots=True)
 class Passed:
-    """Sums over the rounds that were passed over; ``poll_ps`` is the time of the poll after these rounds."""
+    """Sums over the rounds that were passed over; ``poll_ps`` is the instant of the poll after these rounds."""
 
     poll_ps: int
     rounds: int = 0
@@ -63,7 +63,7 @@ class Passed:
     waiting_ps: int = 0
 
     def add_times(self, times: int, other: Passed) -> None:
-        """Add the counts of ``other``, so many times; draws stay the same."""
+        """Add ``times`` times the counts of the lap ``other``; ``draws`` stays, because laps repeat their draws."""
         self.add(times * other.rounds, times * other.probing_ps, 0)
         self.waiting_ps += times * other.waiting_ps
         self.poll_ps += times * other.waiting_ps
@@ -73,7 +73,7 @@ class Passed:
             self.by_home[home] = self.by_home.get(home, 0) + times * count
 
     def add(self, rounds: int, probing_ps: int, wait_ps: int) -> None:
-        """Count ``rounds`` more, each followed by a wait."""
+        """Count ``rounds`` more rounds, each followed by a wait."""
         self.rounds += rounds
         self.probing_ps += probing_ps
         self.waiting_ps += rounds * wait_ps
@@ -81,7 +81,7 @@ class Passed:
 
 
 class QuietRounds:
-    """The fruitless rounds of one worker: random picks from fixed sets, one draw each, in a fixed order."""
+    """The fruitless rounds of one worker: random picks from fixed sets of queues, one draw a pick, in a fixed order."""
 
     def __init__(self, shape: QuietRound, attempt: list[bool], probe_ps: list[int], home: list[int], node: int) -> None:
         self._candidates = shape.queues
@@ -97,9 +97,8 @@ class QuietRounds:
         return bool(self._candidates)
 
     def advance(self, passed: Passed, stream: Stream, wait_ps: int, until_ps: int, most: int) -> None:
-        """Add the complete rounds (at most ``most``) whose every event comes before ``until_ps``, each followed by the
-        same wait. ``stream`` is the worker's stream of draws, with the counter that it had before the rounds in
-        ``passed``.
+        """Add the complete rounds (at most ``most``) whose every event comes before ``until_ps``, each followed by
+        ``wait_ps``. ``stream`` is the worker's stream of draws; its counter is that before the rounds in ``passed``.
         """
         possible = max(0, until_ps - passed.poll_ps) // (self.shortest_ps + wait_ps) + 1
         if not self._candidates:
@@ -140,12 +139,12 @@ class Polling(Component):
         backoff = run.plan.steal.backoff
         self._counts_empty_rounds = backoff.empty == "count"
         self._goes_round_by_round = not run.plan.words.locks_probes and backoff.after != "probe"
-        self._quiet: dict[int, QuietRounds | None] = {}  # by worker
-        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # (key, last lap) by worker
+        self._quiet: dict[int, QuietRounds | None] = {}  # {worker: its rounds}
+        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # {worker: ((begin, wait), lap)}
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
-        """Count the rounds from ``poll_ps`` on that end before ``until_ps``; return the time of these rounds."""
-        if self._work.unsettled:  # flows may end earlier than is known yet
+        """Count the rounds from ``poll_ps`` on that end before ``until_ps``; return how long these rounds take."""
+        if self._work.unsettled:  # the ends of flows are not settled in this instant
             return 0
         quiet = self._quiet_rounds(w)
         if quiet is None:
@@ -167,7 +166,7 @@ class Polling(Component):
         return passed.poll_ps - poll_ps
 
     def _lap(self, w: Worker, quiet: QuietRounds, stream: Stream, wait_ps: int) -> Passed:
-        """Return all rounds of a lap of the worker, as if it began at time 0, with the same wait after each round."""
+        """Return all rounds of a lap of the worker, as if the lap began at time 0, with a wait after each round."""
         key = w.lap_begin, wait_ps
         if w.id not in self._laps or self._laps[w.id][0] != key:
             lap = Passed(0, draws=w.lap_begin - stream.drawn)

@@ -1,7 +1,7 @@
 """Making the items of implicit ranges: by an extra producer, or by worker 0 before its first item (model 3.5, A-1).
 
-The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. A full queue
-is passed over; if all queues are full, the producer waits for the next pop.
+The MATMUL program of Vikranth's thesis (section 3.3) places its task objects round robin over all worker queues. The
+producer skips a full queue; if all queues are full, the producer waits until a task leaves a queue.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Producers(Component):
         self._left_for_master = range(0)
 
     def start(self, items: range) -> None:
-        """Let an extra producer make ``items``, or worker 0 as its first work (A-1)."""
+        """Let an extra producer make ``items``, or let worker 0 make them as its first work (A-1)."""
         if self._by_master:
             self._workers[0].stack.append(PRODUCTION)
             self._left_for_master = items
@@ -67,7 +67,7 @@ class Producers(Component):
     # ---- extra producers -------------------------------------------------------------------------------------------
 
     def _making_ps(self, p: Producer) -> int:
-        """Return the time to make the next item, to decide where the last item goes, and for waking and lines."""
+        """Return the time to make the next item, to place the last item, to wake sleepers and to wait for lines."""
         return self._tables.push_ps + (self._locate_ps if p.looked else 0) + p.owed_ps
 
     def _make_next(self, p: Producer) -> None:
@@ -89,7 +89,7 @@ class Producers(Component):
             self._sync.request(lock, p.id, lambda _: self._put_locked(p, q, lock))
 
     def _put_locked(self, p: Producer, q: int, lock: int) -> None:
-        """The producer has the queue's lock: put the item there, unless the queue has become full meanwhile."""
+        """The producer has the queue's lock: put the item there, unless the queue became full during the wait."""
         self._sync.release(lock, p.id)
         self._put(p, q if self._queues.length[q] < self._queues.capacity[q] else NO_ROOM)
 

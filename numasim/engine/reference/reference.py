@@ -1,8 +1,8 @@
 """The reference engine: makes the components of a run, and collects the result (model 1, 3 and 4).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
-- A run that may skip ahead is simulated event by event all the same, but the event hash is withheld: an engine that
+- This engine also simulates a run event by event that may skip ahead, but withholds the event hash: an engine that
   skips does not know the event hash, and a result must not depend on the engine.
 """
 
@@ -49,7 +49,7 @@ from numasim.strategy.probe import Prober
 from numasim.workload import span
 from numasim.workload.graph import I64
 
-PIECE_ITEMS = 32  # items at the end of a range that become single entries of a queue together
+PIECE_ITEMS = 32  # so many items at the end of a range become single entries of a queue at a time
 
 
 class ReferenceEngine:
@@ -106,7 +106,7 @@ class ReferenceEngine:
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
-        """Make the components, each from components below; only ``proceed`` and the end of a phase lead back up."""
+        """Make the components, each from components made before; ``proceed`` and a phase's end lead to later ones."""
 
         def proceed(w: Worker) -> None:
             self.executor.proceed(w)
@@ -151,7 +151,7 @@ class ReferenceEngine:
             raise self.liveness.deadlock()
 
     def flush(self) -> None:
-        """Hash the gathered records and add up the gathered bytes; called now and then between two events."""
+        """Hash the gathered records and add up the gathered bytes; called after every batch of events."""
         self.recorder.trace.flush_full()
         self.memory.work.fold()
 

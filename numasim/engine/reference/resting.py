@@ -1,13 +1,13 @@
-"""Workers that find no task: phases of rounds, sleep, and who wakes whom (model 4.15).
+"""Workers that find no task: phases of fruitless rounds, sleep, and who wakes whom (model 4.15).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A worker sleeps only if it may take any task that it finds: not in a nested join `own`, `strict` or `leapfrog`.
 - A worker announces its sleep at the instant at which its search ends. From then on others may choose it as the sleeper
-  to wake. A worker that looks again is called back at the end of the look.
-- Whoever wakes a sleeper first pays what it owes; the time until the sleeper looks for a task begins after that.
+  to wake. A worker that is chosen while it looks again searches on when the look ends.
+- Whoever wakes a sleeper first pays the overhead that it owes. The wake-up time begins after this payment.
 - A sleeper whose nested join ends is woken by the worker that ends the last awaited task.
-- Worker 0 wakes the workers that slept at the end of a phase for the next phase, one after the other.
+- When a phase begins, worker 0 wakes, one by one, the workers of its team that sleep from the phase before.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from numasim.strategy.idle import BOUND_JOINS, NEVER_PS, Phase
 from numasim.strategy.picking import candidates, in_force
 from numasim.strategy.steal_plan import decode_levels
 
-NO_TASK = 2**64 - 1  # in the record of a worker that wakes
+NO_TASK = 2**64 - 1  # in place of a task, in the record of a worker that wakes
 
 
 class Takers(NamedTuple):
-    """Bits of workers: those that can take from a queue until the iteration ends, and those that can as things are."""
+    """Bits of workers: ``sure`` can take from a queue until the iteration ends, ``now`` can take at present."""
 
     sure: int
     now: int
@@ -61,18 +61,18 @@ class Resting(Component):
         self._proceed = proceed
         self._sleeps_in_joins = run.plan.join not in BOUND_JOINS
         self._everybody = Takers(*[(1 << len(run.workers)) - 1] * 2)
-        # [queues] bits of workers: those that take from the queue as their own, and by each level; empty: everybody
+        # [queues] bits of the workers that take from the queue as their own, then by each level; empty: all workers do
         own, *by_level = [
             [Takers(_bits(row == Reach.ALWAYS), _bits(row != Reach.NEVER)) for row in part] for part in rule.reach
         ] or [[]]
         self._owners = own
         self._levels = list(zip(decode_levels(run.plan.steal)[0], by_level, strict=False))
         by_searchers = rule.cap > 0 or rule.at in ("no-searcher", "uncovered") or rule.chain_by == "last-searcher"
-        # whether somebody reads the number of searchers
+        # whether a rule depends on the number of searchers
         self._counts = (rule.sleeps and by_searchers) or any(phase.crowded for phase in rule.phases)
-        self._searching = 0  # bits of workers
-        self._covering = 0  # those of them that may take every task
-        self._sleepers: list[int] = []  # announced or asleep, in the order of their announcements
+        self._searching = 0  # bits of the workers that search
+        self._covering = 0  # bits of the searching workers that may take every task
+        self._sleepers: list[int] = []  # announced or asleep workers, in the order of announcements
         self._pushes = 0
         self._joining: dict[int, int] = {}  # the sleeper that waits for the children, or the group, of a task
         self._on_checked = run.clock.reaction(self._checked)
@@ -83,7 +83,7 @@ class Resting(Component):
     # ---- searching -------------------------------------------------------------------------------------------------
 
     def begin_search(self, w: Worker) -> None:
-        """The worker has become idle: it searches, unless too many workers search and it has no task left."""
+        """The worker has become idle: let it search, unless too many workers search and its own queue is empty."""
         w.pushes_seen = -1
         w.timeouts = 0
         if not self._may_sleep(w) or self._has_room(w) or self._keeps_tasks(w):
@@ -93,7 +93,7 @@ class Resting(Component):
         return w.reserved >= 0 or (w.own is not None and self._queues.length[w.own] > 0)
 
     def may_search(self, w: Worker) -> bool:
-        """Tell whether the worker is one of those that search."""
+        """Tell whether the worker is one of the searching workers."""
         return bool(self._searching >> w.id & 1)
 
     def _has_room(self, w: Worker) -> bool:
@@ -113,7 +113,7 @@ class Resting(Component):
         return not self._sleeps_in_joins and bool(w.stack)
 
     def _join(self, w: Worker) -> None:
-        """Count the worker among those that search."""
+        """Count the worker among the searching workers."""
         if not self.may_search(w):
             self._count_in(w)
             self._write_pool(w)
@@ -136,7 +136,7 @@ class Resting(Component):
             self._lines.pool(w, writes=True)
 
     def end_search(self, w: Worker) -> None:
-        """The worker has found a task, or its join has ended: it may wake others."""
+        """The worker has found a task, or its join has ended: end its search; it may wake sleepers."""
         if not self.may_search(w):
             return
         self._leave(w)
@@ -149,8 +149,8 @@ class Resting(Component):
             self._wake_some(w, takers, rule.chain)
 
     def _uncovered(self) -> list[Takers]:
-        """Return the takers of queues with tasks that nobody covers, once for all queues that the same workers can
-        cover; or all workers, if everybody takes everything.
+        """Return the takers of the queues whose tasks no searching worker can take, once for queues with equal takers;
+        or all workers, if every worker can take from every queue.
         """
         if not self._owners:
             return [] if self._searching else [self._everybody]
@@ -175,12 +175,12 @@ class Resting(Component):
         return Takers(sure, sure | now)
 
     def _passing(self, workers: int, level: int) -> int:
-        """Return those of some workers that the gate of a level lets pass."""
+        """Return the bits of those of ``workers`` that the gate of ``level`` lets pass."""
         passes = (self._prober.passes_gate(w.id, level, self._queues) for w in self._workers)
         return workers & sum(each << at for at, each in enumerate(passes))
 
     def _who_can_cover(self, takers: Takers) -> int:
-        """Return the sure takers if one of them sleeps, else all takers."""
+        """Return the bits of the sure takers if one of these workers sleeps, else of all present takers."""
         sleeps = any(takers.sure >> sleeper & 1 for sleeper in self._sleepers)
         return takers.sure if sleeps else takers.now
 
@@ -190,8 +190,8 @@ class Resting(Component):
     # ---- phases of rounds ------------------------------------------------------------------------------------------
 
     def wait_ps(self, w: Worker, probed: bool) -> int | None:
-        """Return the wait after a fruitless round of the worker, counted as such; None if the worker's phases are over
-        and it may sleep.
+        """Return the wait after a fruitless round of the worker, and count the round; None if the worker's phases are
+        over and it may sleep.
         """
         phase = self._phase(w)
         if phase is None and self._may_sleep(w):
@@ -227,12 +227,12 @@ class Resting(Component):
         return None
 
     def _crowding(self) -> int:
-        """Return S / log2(S) for S searching workers, both rounded down, at least 1."""
+        """Return S / log2(S), at least 1, for S searching workers; logarithm and quotient are rounded down."""
         searchers = self._searching.bit_count()
         return max(1, searchers // max(1, searchers.bit_length() - 1))
 
     def end_nap(self, w: Worker) -> None:
-        """The timer of a nap has gone off, or the phase has ended meanwhile."""
+        """End a nap: its timer has gone off, or the phase of the program has ended meanwhile."""
         w.naps = w.rests = False
         self._activity_changed()
         self._report_sleep(w, w.due - w.step_ps)
@@ -272,7 +272,7 @@ class Resting(Component):
         return not self._owners or any(takers[q].now >> w.id & 1 for takers in named)
 
     def _checked(self, w: Worker) -> None:
-        """The worker has looked again."""
+        """Go on after the look of `_look_again`."""
         if w.sleep == Sleep.ANNOUNCED and self._liveness.can_find(w):
             self._sleepers.remove(w.id)
             self._get_up(w)
@@ -280,7 +280,7 @@ class Resting(Component):
             self._settle(w)
 
     def _settle(self, w: Worker) -> None:
-        """Let the worker sleep, unless it was called back; it first pays what it owes."""
+        """Let the worker pay the overhead that it owes, then sleep, unless another worker has chosen it meanwhile."""
         if w.sleep == Sleep.CALLED or self._joins.is_over(w):
             if w.id in self._sleepers:
                 self._sleepers.remove(w.id)
@@ -303,7 +303,7 @@ class Resting(Component):
         w.step_ps = 0
         if w.stack:
             self._joining[w.stack[-1]] = w.id
-        if w.sleep == Sleep.WAKING:  # woken while it looked again, by a rule that does not call back
+        if w.sleep == Sleep.WAKING:  # woken while it looked again, by a rule that chooses without calling back
             self._clock.schedule(w, WAKE, max(0, w.wake_ps - now))
             self._clock.instead(w, self._on_woken)
             return
@@ -318,7 +318,7 @@ class Resting(Component):
     # ---- waking ----------------------------------------------------------------------------------------------------
 
     def pushed(self, actor: Worker | Producer, q: int, held: bool) -> None:
-        """Wake whom the rule says for a new task in queue ``q``; ``held``: the queue held tasks before."""
+        """A task has come into queue ``q``: wake sleepers by the rule; ``held``: the queue held tasks before."""
         self._pushes += 1
         if self._lines and self._rule.sleeps:
             self._lines.pool(actor, writes=False)
@@ -342,7 +342,7 @@ class Resting(Component):
                 self._wake_some(actor, takers, 1)
 
     def _wake_some(self, actor: Worker | Producer, takers: Takers, count: int) -> None:
-        """Wake so many sleepers of some takers, the sure ones first, or all of them if the rule says so."""
+        """Wake ``count`` sleepers among ``takers``, the sure takers first; wake all of them if the rule says so."""
         for _ in range(count):
             there = [each for each in self._sleepers if takers.now >> each & 1]
             if not there:
@@ -372,7 +372,7 @@ class Resting(Component):
         actor.owed_ps += self._plan.costs.unpark_ps
         delay_ps = actor.owed_ps + self._waking_ps(actor, w)
         if w.sleep == Sleep.ASLEEP:
-            if self._rule.first_ps:  # the sleep ends by itself, if that is earlier
+            if self._rule.first_ps:  # the sleep ends by itself if its timer goes off earlier
                 self._clock.cancel(w)
                 delay_ps = min(delay_ps, w.due - self._clock.now)
             w.waiting = False
@@ -423,7 +423,7 @@ class Resting(Component):
         w.began = self._clock.now
 
     def _get_up(self, w: Worker) -> None:
-        """The worker searches again."""
+        """Let a woken worker search again."""
         w.sleep = Sleep.AWAKE
         w.pushes_seen = -1
         if w.idle:
@@ -441,7 +441,7 @@ class Resting(Component):
     # ---- phases of the program -------------------------------------------------------------------------------------
 
     def retire(self, w: Worker) -> None:
-        """The phase ends; a sleeper sleeps on."""
+        """The phase ends: end the worker's search or wait; a sleeper sleeps on."""
         self._count_out(w)
         if w.id in self._sleepers:
             self._sleepers.remove(w.id)
@@ -456,7 +456,7 @@ class Resting(Component):
         self._joining.clear()
 
     def sit_out(self, w: Worker, time_ps: int) -> int:
-        """The worker had no part in a serial phase that took so long. Return how long the worker slept in the phase."""
+        """The worker had no part in a serial phase of ``time_ps``: return how long the worker slept in the phase."""
         between_ps = self._rule.between_ps
         if w.sleep == Sleep.ASLEEP:
             return time_ps
@@ -467,7 +467,7 @@ class Resting(Component):
         return time_ps - between_ps
 
     def wake_team(self, team: Sequence[Worker]) -> Iterable[int]:
-        """A phase begins: worker 0 wakes the sleepers of its team; return their ids."""
+        """A phase begins: let worker 0 wake the sleepers of the phase's ``team``; return the ids of these sleepers."""
         chief = team[0]
         chief.sleep = Sleep.AWAKE
         chief.rests = False

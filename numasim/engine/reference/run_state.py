@@ -51,17 +51,17 @@ class PhaseProgress:
         self.unfinished += 1
 
     def finish(self, tasks: int) -> None:
-        """Count so many more finished tasks."""
+        """Count ``tasks`` more finished tasks."""
         self.unfinished -= tasks
         if not self.unfinished:
             self._phase_over()
 
     def pass_over(self, tasks: int) -> None:
-        """Count so many more tasks, finished in closed form."""
+        """Count ``tasks`` more tasks that were made and finished in closed form."""
         self.unfinished -= tasks
 
     def lengthen(self, chain_ps: int) -> None:
-        """Note a chain of work of that length."""
+        """Note a chain of work that takes ``chain_ps``."""
         if chain_ps > self.span_ps:
             self.span_ps = chain_ps
 

@@ -2,9 +2,9 @@
 
 While every worker has work and all items of a worker take equally long, worker w takes an item at ``end[w] + k *
 period[w]``, and the producer refills one queue per item taken, in the order of its round-robin cursor. `follow`
-computes the takes alone, at a small part of the cost of simulating the items, up to the last moment before the items
-run out at which every queue is full again and the producer waits. All counters and the trace hash come out as if every
-item had been an event; the event hash is then not known.
+computes only the times of these takes, which costs much less than simulating the items. It stops at the last instant,
+before the items run out, at which every queue is full again and the producer waits. All counters and the trace hash
+come out as if every item had been an event; the event hash of such a run is not known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Steady:
     cursor: int
     end: Sequence[int]  # [workers] when the worker takes its next item
     period: Sequence[int]  # [workers] the time that each needs for an item
-    spare: Sequence[int]  # [workers] tasks by which a queue may fall before anybody but the producer notices
+    spare: Sequence[int]  # [workers] tasks that the queue may lose before any worker notices
     announces: Sequence[int | None]  # [workers] the room in the queue at which the worker announces the room (A-42)
     push_ps: int
     left: int  # items that the producer has still to make
@@ -37,12 +37,12 @@ class Steady:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment at which all takes before ``time_ps`` are refilled: the producer waits since ``waiting_since``."""
+    """An instant at which all takes before ``time_ps`` are refilled; the producer waits from ``waiting_since`` on."""
 
     time_ps: int
     waiting_since: int
     cursor: int
-    announced: Sequence[int] = ()  # workers that announce their queues until then
+    announced: Sequence[int] = ()  # workers that announce their queues before ``time_ps``
 
 
 def taken_before(steady: Steady, time_ps: int) -> list[int]:
@@ -52,7 +52,7 @@ def taken_before(steady: Steady, time_ps: int) -> list[int]:
 
 
 def follow(steady: Steady) -> Moment | None:
-    """Return the last moment that can be reached in steady state, or None if no moment is worth reaching.
+    """Return the last `Moment` of the steady state, or None if no moment saves events.
 
     A worker whose items take no time is in no steady state: the worker takes all items at once.
     """
@@ -148,7 +148,7 @@ class SteadyProduction:
         )
 
     def _move_on(self, p: Producer, family: int, moment: Moment, taken: list[int]) -> None:
-        """Go over to the state of ``moment``, when worker w has taken ``taken[w]`` items more."""
+        """Go over to the state at ``moment``, at which worker w has taken ``taken[w]`` more items than now."""
         run, made = self._run, sum(taken)
         for w, count in zip(run.workers, taken, strict=True):
             self._pass_items(w, family, count)

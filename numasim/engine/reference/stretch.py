@@ -1,8 +1,8 @@
 """Shortcut: items of a range that a worker executes one after the other from its own queue, as one event (model 1.8).
 
-Nothing that happens elsewhere changes how long the items take. Thieves shorten the stretch at the far end. Other
-workers that look at the queue see the rest of the stretch at that instant. All counters and the trace hash come out
-as if every item had been an event.
+The times of the items do not depend on other workers. Thieves shorten the stretch at the end of the queue that the
+owner does not use. Workers that look at the queue see the items that are left at that instant. All counters and the
+trace hash come out as if every item had been an event.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_ITEMS = 1 << 14  # bounds the memory of a stretch
 
 @dataclass
 class Stretch:
-    """The item in hand and the items after it: item i ends at ``end[i]``, and item i + 1 then leaves the queue.
+    """The item in hand and the items after it: item i ends at ``end[i]``, when item i + 1 leaves the queue.
 
     ``planned`` is the index of the worker's last item, ``taken`` the number of items that have left
     the queue.
@@ -72,12 +72,12 @@ class Stretches(Component):
         self._ranges = memory.ranges
         self._known = known
         self._proceed = proceed
-        self._stretch: list[Stretch | None] = [None] * len(run.workers)  # that ends with the worker's pending event
+        self._stretch: list[Stretch | None] = [None] * len(run.workers)  # by worker
         self._on_end = run.clock.reaction(self._end)
 
     def start_item(self, w: Worker, task: int) -> None:
         """Start the item, and all items that the worker takes after this item from the same range."""
-        entry = self._own_range(w) if len(w.stack) == 1 else None  # a nested item may be the last before a join's end
+        entry = self._own_range(w) if len(w.stack) == 1 else None  # in a join, each item may be the last
         if entry is None:
             self._known.start_item(w, task)
         else:
@@ -92,7 +92,7 @@ class Stretches(Component):
 
     def _start(self, w: Worker, task: int, entry: range) -> None:
         assert w.own is not None
-        ordered = entry[::-1] if self._tables.own_end[w.own] else entry  # as the owner takes the items
+        ordered = entry[::-1] if self._tables.own_end[w.own] else entry  # in the order in which it takes the items
         tasks = np.concatenate(([task], np.array(ordered[: MOST_ITEMS - 1], np.int64)))
         family, _ = self._tables.item(task)
         items = tasks - self._tables.range_base[family]
@@ -117,7 +117,7 @@ class Stretches(Component):
             stretch.taken = taken
 
     def stolen_from(self, q: int) -> None:
-        """Note that a thief may have taken items off the far end of the owner's stretch."""
+        """A thief may have taken items from the end that the owner does not use: shorten the owner's stretch."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is None or w.own != q:

@@ -1,4 +1,4 @@
-"""Lists that the reference engine looks up all the time, made once from the Plan (model 4.1 and 4.4)."""
+"""Lists that the reference engine reads at every event, made once from the Plan (model 4.1 and 4.4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Tables:
         self.own_end = queues["own_end"].tolist()
         self.full = queues["full"].tolist()
         capacity = queues["capacity"].tolist()
-        self.room = sum(capacity) if all(capacity) else 2**62  # tasks that all queues hold together
+        self.room = sum(capacity) if all(capacity) else 2**62  # the most tasks that all queues hold together
         self.one_queue_each = sorted(q for q in self.own if q is not None) == list(range(len(queues)))
         self.attempt = [bool(flags & FLAG_ATTEMPT) for flags in steal.level["flags"].tolist()]
         ends = {True: queues["steal_end"].tolist(), False: self.own_end}

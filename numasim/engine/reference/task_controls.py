@@ -53,7 +53,7 @@ class TaskControls:
         return self.tiers[task if at == program.start[task] else program.operand[at - 1]]
 
     def label(self, task: int) -> int:
-        """Return the unit that a task is meant for, or UNKNOWN."""
+        """Return the number of the unit (such as a node) for which a task is meant, or UNKNOWN."""
         if task < self._program.rows:
             return self._labels[task]
         if self._item_labels:
@@ -64,11 +64,11 @@ class TaskControls:
         return item * self._item_units // count
 
 
-# ---- How many subtrees of tier root are live in each unit, and how many it still awaits (model 4.14) ----------------
+# ---- How many subtrees of tier root are live in each unit, and how many each unit awaits (model 4.14) ---------------
 #
 # A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and all
-# its descendants have finished. It counts for the unit of the worker that began the root, wherever its tasks run. Until
-# it begins, the unit that the root is labelled for awaits it.
+# its descendants have finished. The subtree counts for the unit of the worker that began the root, wherever the tasks
+# run. Until the root begins, the unit that its label names awaits the subtree.
 
 
 NONE = -1
@@ -100,10 +100,10 @@ class LiveSubtrees:
             above = self._root[self._parent[task]] if self._parent[task] >= 0 else NONE
             self._root.append(task if above == NONE and tier == Tier.ROOT else above)
         self._unit = [NONE] * len(tiers)  # [tasks] where the subtree of each root is live
-        self._left = [0] * len(tiers)  # [tasks] unfinished tasks in the subtree of each root, among those that exist
+        self._left = [0] * len(tiers)  # [tasks] unfinished tasks, of those that exist, in the subtree of each root
 
     def start_phase(self, roots: Sequence[int]) -> None:
-        """Begin a phase with these roots: all its subtrees are to come."""
+        """Begin a phase with ``roots``: none of its subtrees has begun."""
         if not self.count:
             return
         self._awaited[:] = [0] * len(self._awaited)
@@ -128,7 +128,7 @@ class LiveSubtrees:
             self._left[root] += 1
 
     def finish(self, task: int) -> bool:
-        """Note that a task has finished. Return whether a subtree is live no longer."""
+        """Note that a task has finished. Return whether its subtree has ended with it."""
         root = self._root[task]
         if root == NONE:
             return False
@@ -140,14 +140,14 @@ class LiveSubtrees:
         return True
 
 
-# ---- Whether a worker that spawns goes on with the child, where that adapts to its thieves and its stack (A-50) -----
+# ---- Whether a worker that spawns begins the child at once, if its thieves and its stack decide (A-50) ----------
 
 
 class SpawnOrder:
     """The present order of every worker, and the depth of each task on the stack of calls of its worker.
 
     A child that is begun at its spawn stands above its parent. A task from a queue stands at the bottom, unless it is
-    the rest of a parent that the worker has put there itself.
+    the rest of a parent (its ops behind the spawn) that this same worker has put into the queue.
     """
 
     def __init__(self, rule: Adaptive, rows: int, workers: int, prober: Prober) -> None:
@@ -156,8 +156,8 @@ class SpawnOrder:
         self._depth = [0] * rows
         self._left_by = [0] * rows  # the worker that last put the rest of a parent into a queue
         self._work_first = [rule.work_first] * workers
-        self._spawns = [0] * workers  # since the order was last decided
-        self._robbed = [0] * workers  # tasks that others had taken then
+        self._spawns = [0] * workers  # spawns after the last decision on the order
+        self._robbed = [0] * workers  # tasks that other workers had taken at the last decision
 
     def goes_first(self, w: Worker, parent: int, child: int) -> bool:
         """Tell whether the worker begins the child that it spawns now, and puts the rest of the parent into a queue."""
@@ -181,7 +181,7 @@ class SpawnOrder:
             self._depth[task] = 0
 
     def at_bottom(self, task: int) -> None:
-        """Note that the task has nothing below it: it is new, or goes on behind a join at which it was left."""
+        """Note that the task is at the bottom of a stack: it is new, or goes on behind a join."""
         self._depth[task] = 0
 
     def called(self, caller: int, callee: int) -> None:

@@ -25,7 +25,7 @@ class Program:
         groups = Groups(work)
         argument = np.where(work.op_code >= Op.GROUP, groups.of_op, work.op_arg)
         self.operand = np.insert(argument, ends, 0).tolist()
-        self.group = groups.of_task  # [tasks] the group of each (model 3.1)
+        self.group = groups.of_task  # [tasks] the group of each task (model 3.1)
         self.owner = groups.owner
         self.members = [0] * len(self.owner)  # [groups] tasks that have not finished
         self.gathering = bytearray(len(self.owner))  # [groups] 1: the owner left its worker's stack at the END_GROUP
@@ -48,7 +48,7 @@ class Program:
         self.counter_free_ps = [0] * rows  # served; the line is free from this time on
 
     def reset(self, root: int) -> None:
-        """Bring the tasks below ``root`` to their beginning, and the root as far as its predecessors let it go."""
+        """Reset ``root`` and the tasks below it to their first op; only predecessors can then hold up the root."""
         end = self.subtree_end[root]
         size = end - root
         self.at[root:end] = self.start[root:end]
@@ -64,7 +64,7 @@ class Program:
         return self.members[self.operand[at]] if self.code[at] == Op.END_GROUP else self.pending[task]
 
 
-# ---- Which task of how many a new task is, for the dispatch picks `cyclic` and `block` (model 4.13) -----------------
+# ---- The number of a new task in its phase, for the dispatch picks `cyclic` and `block` (model 4.13) -----------------
 
 
 class TaskNumbers:

@@ -1,9 +1,9 @@
 """The task queues of a run: contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
 
 An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
-length is always the number of tasks, copies included. Watch bits follow strategy.md: a bit is set at length >= at and
-cleared at length <= until, so `announced` is latched; or only the owner of the queue writes its bits, at its own steps
-(A-42). Thresholds S and s of a queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
+length is always the number of tasks, copies included. A watch has two lengths: a queue's bit is set at a length of at
+least the first, cleared at a length of at most the second, and stays in between. The owners of queues alone may write
+the bits of the status `announced` (A-42). The thresholds S and s are those of Vikranth's thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Measured:
 
     capacity: int
     pushes: int
-    span_ps: int  # time since the start, in which the pushes came
+    span_ps: int  # time from the start of the run, in which the pushes came
     executed: int
-    busy_ps: int  # time spent executing them
-    peak_sum: int  # sum over queues of their longest lengths so far
+    busy_ps: int  # time that the worker spent executing tasks
+    peak_sum: int  # sum, over all queues, of the longest length of each queue so far
     queues: int
 
 
@@ -54,7 +54,7 @@ def computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measu
         return rule.max_tasks, low
     if rule.rule == "avail":  # a task is available if the queue holds more tasks than its owner keeps
         return low + 1, low
-    if rule.rule == "fraction":  # of the mean over the queues of their longest length
+    if rule.rule == "fraction":  # S is a fraction of the mean, over the queues, of each queue's longest length
         return max(low + 1, seen.peak_sum * rule.fraction_ppm // (seen.queues * MILLION)), low
     return max(1, seen.capacity - _ceil(seen.pushes * push_ps, seen.span_ps)), low
 
@@ -92,7 +92,7 @@ class TaskQueues:
         self.iteration = 0
         self.switches = 0
         self.live: Sequence[int] = ()  # subtrees by unit, written by `LiveSubtrees`
-        self.awaited: Sequence[int] = ()  # likewise
+        self.awaited: Sequence[int] = ()  # subtrees that each unit awaits, written by `LiveSubtrees`
         self.piece = piece
         self.pushes = [0] * count
         self.peak = [0] * count
@@ -176,7 +176,7 @@ class TaskQueues:
                 self.sift(q, 0, length)
 
     def is_claimed(self, q: int, back: int) -> bool:
-        """Tell whether the entry at one end of queue ``q``, not empty, is of a task that others have claimed."""
+        """Tell whether the entry at one end of the non-empty queue ``q`` is of a task claimed from another queue."""
         entry = self.entries[q][-1 if back else 0]
         return type(entry) is Shared and entry.claimed
 
@@ -237,10 +237,9 @@ class TaskQueues:
             bits[q] = 0
 
     def room_to_announce(self, q: int) -> int | None:
-        """Return the room with which the owner announces queue ``q`` as it takes a task; None: the owner never
-        announces it.
+        """Return the least room (free places) at which the owner announces queue ``q`` as it takes a task; None: never.
 
-        The value is the least such room, for an owner that takes with more and more room.
+        The owner is assumed to take tasks while the room grows.
         """
         room = self.capacity[q] - self.high[q]
         if not self._by_owner or room < 0:

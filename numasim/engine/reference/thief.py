@@ -1,9 +1,9 @@
 """Looking for work: own queue, rounds of probes, steals, back-off (the interpreter's ``free(w)``; model 4.1 to 4.4).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
-- A round in which no queue was probed still reads the announcements of others: the next round starts one local probe
-  later at the earliest.
+- A round in which no queue was probed still reads the announcements of other workers: the next round starts at least
+  the time of one local probe later.
 - A worker that waits in a nested join checks whether it may go on after every fruitless probe and at every poll.
 """
 
@@ -26,12 +26,12 @@ from numasim.engine.reference.task_queues import Measured, computed_thresholds
 from numasim.strategy.sync_places import NO_LOCK
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
-PATIENCE_ROUNDS = 256  # fruitless rounds in a row after which a worker asks whether any of them can ever succeed
-PATIENCE_PASSES = 65_536  # steals into queues after which is asked whether any of them has led to anything
+PATIENCE_ROUNDS = 256  # after so many fruitless rounds in a row a worker asks whether a round can ever succeed
+PATIENCE_PASSES = 65_536  # after so many steals into queues the thief asks whether any task has been begun
 
 
 class LazyQueues(Protocol):
-    """Keeps queues that are brought up to date only when another worker looks at them."""
+    """Queues that a shortcut brings up to date only when another worker looks at them."""
 
     def observe(self, q: int) -> None:
         """Another worker is about to look at queue ``q``."""
@@ -63,8 +63,8 @@ class Thief(Component):
         """``proceed`` is called with a worker that has found something. ``lines`` are the lines of queues if lines are
         served, ``resting`` the rules for idle workers if there are any.
 
-        The last two are shortcuts: queues that are brought up to date when somebody looks, and rounds that are counted
-        instead of gone through, from a poll at one time on to a change at another; the time of those is returned.
+        The last two arguments are shortcuts: queues that are brought up to date when another worker looks at them, and
+        a function (worker, time of the poll, time of the next change) that counts rounds and returns their time.
         """
         super().__init__(run)
         self._gated = run.live.count
@@ -80,7 +80,7 @@ class Thief(Component):
         self._pass_over = pass_over
         self._strict = run.joins.strict
         self._refill = run.tables.refill
-        self._passes = 0  # steals with which nothing was begun at once
+        self._passes = 0  # steals after which the thief began no task at once
         self._progress_seen = (0, 0)
         self._copies = run.plan.steal.copies
         self._own_end = run.tables.own_end
@@ -153,7 +153,7 @@ class Thief(Component):
             self.end_idle(w)
         w.fails = 0
         program = self._program
-        if self._tracks_parent:  # roots and items are those of worker 0
+        if self._tracks_parent:  # worker 0 counts as the parent of roots and items
             self._prober.ran(w.id, program.spawner[task] if task < program.rows else 0)
         if task < program.rows:
             if self._work_first and program.at[task] != program.start[task]:
@@ -194,7 +194,7 @@ class Thief(Component):
         self._recorder.step(POLL, w.id, w.failed, w.failed_remote)
 
     def _report_idle(self, w: Worker, failed: int, failed_remote: int) -> None:
-        """Report the idle time since the last row; a wait for a lock cuts an idle episode into pieces."""
+        """Report the idle time after the last reported row; waits for locks cut an idle episode into pieces."""
         assert self._recorder.watch is not None
         probing_ps = w.idle_steal_ps - w.probing_before_ps
         now = self._clock.now
@@ -213,10 +213,10 @@ class Thief(Component):
         w.fails = w.owed_ps = w.owed_owner_ps = w.owed_thief_ps = 0
 
     def _take_back(self, w: Worker, left_ps: int) -> None:
-        """Uncount the part of the pending step that lies behind the end of the phase.
+        """Subtract from the counters the part of the pending step, ``left_ps``, that lies behind the end of the phase.
 
-        The probe or wait is the end of the step. Before it come the waits for lines at probes, before these the waits
-        for other lines, and first the other overhead.
+        A step consists, in this order, of other overhead, of waits for lines at pushes, pops and joins, of waits for
+        lines at probes and takes, and of the probe or wait.
         """
         cut = min(left_ps, w.step_ps)
         if w.rank == LOOK:
@@ -269,7 +269,7 @@ class Thief(Component):
         return self._next_probe(w)
 
     def _next_probe(self, w: Worker) -> bool:
-        """Send the next probe of the round; return True if the round is over and left something to run."""
+        """Send the next probe of the round; return True if the round is over and the worker has something to run."""
         probe = next(w.probes, None)
         if probe is None:
             return self._end_round(w)
@@ -290,7 +290,7 @@ class Thief(Component):
         self._clock.schedule_idle(w, LOOK, step)
 
     def _end_round(self, w: Worker) -> bool:
-        """Nothing was found: take a task that is left in the own queue, else wait and decide again."""
+        """The round found nothing: take a task that is left in the own queue, else wait and begin the next round."""
         if w.held:
             self._release_held(w)
         if self._begin_reserved(w) or self._pop_own(w, 0):
@@ -305,7 +305,7 @@ class Thief(Component):
         return self._back_off(w, w.probed)
 
     def _back_off(self, w: Worker, probed: bool) -> bool:
-        """Poll after a wait; if nothing can be found before some time, the polls until then are passed over."""
+        """Poll after a wait; if nothing can be found before some instant, pass over the polls before that instant."""
         self._waits.count_failure(w, self._prober.victim_stream(w.id))
         if self._resting:
             planned_ps = self._resting.wait_ps(w, probed)
@@ -350,7 +350,7 @@ class Thief(Component):
             self._take_effect(w, 0)
 
     def _look_again(self, w: Worker) -> None:
-        """The worker has the lock of a queue in which it has seen tasks: others may have taken the tasks meanwhile."""
+        """The worker has the lock of a queue in which it has seen tasks: others may have taken them during the wait."""
         count = self._found(w)
         if not count:
             self._sync.release(w.held.pop(), w.id)
@@ -405,7 +405,7 @@ class Thief(Component):
             w.failed_remote += remote
 
     def _take(self, w: Worker, q: int, end: int, count: int) -> None:
-        """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all go there)."""
+        """Steal ``count`` tasks: begin the first and queue the others; with a refill threshold, queue all tasks."""
         self._recorder.step(LOOK, w.id, q, count)
         if self._lines:
             self._lines.take(w, q, end)
@@ -431,7 +431,7 @@ class Thief(Component):
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Note a steal that has filled a queue: thieves may pass too few tasks to and fro for ever."""
+        """Count a steal after which no task was begun: thieves may pass a few tasks to and fro for ever."""
         self._passes += 1
         if self._passes % PATIENCE_PASSES:
             return
@@ -450,10 +450,10 @@ class Thief(Component):
             return self._back_off(w, probed=True)
         return self._next_probe(w)
 
-    # ---- units that are taken in advance ---------------------------------------------------------------------------
+    # ---- units (tasks of a worklist) taken in advance --------------------------------------------------------------
 
     def _wants_two(self, w: Worker) -> bool:
-        """Tell whether the worker has a helper and no unit for it."""
+        """Tell whether the worker has a helper, and no unit that the helper could prepare."""
         return self._helpers is not None and self._helpers.has(w) and w.reserved < 0
 
     def _exchange(self, w: Worker, taken: list[int]) -> None:
@@ -496,7 +496,7 @@ class Thief(Component):
             self._workers[actor].held.append(lock)
             then(self._workers[actor])
 
-        self._clock.expect(w, POLL, w.due)  # it has no event, and is at no work
+        self._clock.expect(w, POLL, w.due)  # the worker has no event of its own, and does no work
         if self._recorder.watch:
             self._report_idle(w, 0, 0)
         self._sync.request(lock, w.id, granted)
@@ -507,7 +507,7 @@ class Thief(Component):
         w.held.clear()
 
     def _leave_search(self, w: Worker) -> None:
-        """Something was found: pay for it, then release the locks."""
+        """The search found a task: pay the overhead for it, then release the locks."""
         if w.owed_ps:
             self._clock.schedule_overhead(w, PUT, 0)
             self._clock.instead(w, self._on_paid)

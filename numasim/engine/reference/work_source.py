@@ -1,6 +1,6 @@
 """Where work comes from and when work ends: phases with their roots and ranges (model 1.1 and 3.5).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
 - If no queue has room for a root or an item, the worker to which the root or item was dealt begins it.
@@ -53,7 +53,7 @@ class WorkSource(Component):
         self._step = Step(0, 0, 0, False)  # the present step
         self._ended = 0  # ended runs of phases
         self._start_ps = 0
-        self.span_ps = 0  # of all phases that have ended
+        self.span_ps = 0  # sum of the longest chains of work of all phases that have ended
         self.rows = PhaseRows()
 
     # ---- the begin of a phase --------------------------------------------------------------------------------------
@@ -130,8 +130,8 @@ class WorkSource(Component):
         return count
 
     def _deal(self, w: Worker, task: int) -> None:
-        """Put a root or an item that the worker is dealt into the queue that the dispatch rules say. The worker begins
-        the first one that would come into its own queue instead, before it looks there.
+        """Put a root or an item that the worker is dealt into the queue that the dispatch rules say. Of the tasks
+        that would go to its own queue, the worker instead begins the first one, before it looks into the queue.
         """
         q = self._dispatcher.place(w.id, task)
         if q < 0:
@@ -172,7 +172,7 @@ class WorkSource(Component):
         self.start_phase()
 
     def _sums(self) -> tuple[int, ...]:
-        """Return the counts since the begin of the run, in the order of `SUMS`."""
+        """Return the counts from the begin of the run up to now, in the order of `SUMS`."""
         moved = self._memory.work.node_bytes()
         local = int(np.trace(moved))
         steals = (sum(getattr(w, name) for w in self._workers) for name in STEALS)
@@ -216,7 +216,7 @@ def dealt_to(deal: Deal, index: int, count: int, workers: int) -> int:
 
 
 def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -> range:
-    """Return the items, of ``count`` from id ``first`` on, that worker ``worker`` gets: the inverse of `dealt_to`."""
+    """Return those of the ``count`` items from id ``first`` on that ``worker`` gets: the inverse of `dealt_to`."""
     if deal == Deal.CYCLIC:
         return range(first + worker, first + count, workers)
     if deal == Deal.BLOCK:

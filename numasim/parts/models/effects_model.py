@@ -13,7 +13,7 @@ from numasim.schema.enumerations import CACHE_MEANINGS, CacheModel, ContentionMo
 
 __all__ = ["BackgroundSpec", "CacheModel", "ContentionModel", "LinkLoadSpec", "ModelSpec"]
 
-NodeNumber = Annotated[int, Field(ge=0)]  # also as a text, since the keys of a mapping in JSON are texts
+NodeNumber = Annotated[int, Field(ge=0)]  # also as a text, because the keys of a mapping in JSON are texts
 LoadGbs = Annotated[Exact, Field(ge=0, le=100_000, description="Bandwidth in use by others, 10**9 bytes per second.")]
 
 

@@ -57,7 +57,7 @@ class IdlePhase(CheckedModel):
 
 
 class SearcherCap(CheckedModel):
-    """The most workers that search at a time; a worker beyond the cap goes to sleep without a round of its own."""
+    """The most workers that search at a time; a worker beyond this cap goes to sleep without a round of probes."""
 
     count: PositiveCount | None = Field(None, description="A worker searches if fewer than so many workers search.")
     share: PositiveCount | None = Field(
@@ -155,7 +155,7 @@ class IdleSpec(CheckedModel):
 
     @property
     def _chains(self) -> bool:
-        """Return whether a worker that finds a task wakes another at least if no worker is left that searches."""
+        """Return whether a worker that finds a task wakes a sleeper, at least if no other worker searches."""
         return self.wake.chain > 0 and self.wake.chain_by != "woken"
 
     def _problems(self) -> Iterator[str]:

@@ -172,7 +172,7 @@ class DirectedLink:
 
     source: int
     target: int
-    bandwidth_gbs: Decimal  # of the whole bundle
+    bandwidth_gbs: Decimal  # bandwidth of the whole bundle
     latency_ns: Decimal | None
     path: FieldPath
 
@@ -182,7 +182,7 @@ def directed_links(
 ) -> list[DirectedLink]:
     """Return the single directions of the mesh, then of the topology or of the listed links in file order.
 
-    A link that gives no bandwidth has the bandwidth ``usual_gbs``. Raises InputError if ``usual_gbs`` is None then.
+    A link without a bandwidth of its own has ``usual_gbs``. Raises InputError for such a link if that is None.
     """
     expanded = []
     if mesh:

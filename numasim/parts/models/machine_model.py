@@ -41,7 +41,7 @@ from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
 
 Row = tuple[Nanoseconds, ...]
-MOST_MESSAGE_BYTES = 64  # of a coherence message, which carries no cache line
+MOST_MESSAGE_BYTES = 64  # the most bytes of a coherence message, which carries no cache line
 CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 LEVELS = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cross_socket_ns")
 
@@ -148,7 +148,7 @@ class ProbeSpec(Model):
 
 
 class MachineSpec(LeanModel):
-    """One machine; ``sources`` has the sources of dotted fields, each also for the fields below the dotted field."""
+    """One machine; ``sources`` has the source of each dotted field, which also counts for all fields below it."""
 
     goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "routes": ("links", "links.topology", "links.rows", "links.columns")
@@ -242,7 +242,7 @@ class MachineSpec(LeanModel):
         return sum(node.threads for node in self.node_shapes)
 
     def directed_links(self) -> list[DirectedLink]:
-        """Return every link in each of its directions: the links of the mesh, then the other links in file order."""
+        """Return every link in each of its directions: the links of the mesh, then the listed links in file order."""
         return directed_links(self.mesh, self.links, self.node_count, self.link_bandwidth_gbs)
 
     @model_validator(mode="after")

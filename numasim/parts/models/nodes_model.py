@@ -18,7 +18,7 @@ from numasim.parts.base import Bytes, CheckedModel, Count, GigabytesPerSecond, M
 MAX_NODES = 1024
 MAX_THREADS = 65_536
 MAX_SIBLINGS = 8
-LONE = 1_000_000  # ppm: the speed of a hardware thread whose siblings are idle, and of the machine's fastest cores
+LONE = 1_000_000  # the speed, in ppm, of a hardware thread with idle siblings, and of the machine's fastest cores
 
 Speed = Annotated[Ppm, Field(ge=1)]
 Siblings = Annotated[PositiveCount, Field(le=MAX_SIBLINGS)]

@@ -94,10 +94,10 @@ class PageRule:
 
     reads_place: bool = True  # whether reads place pages as writes do
     marks: bool = False  # whether pages placed before the policy comes into force migrate to their next toucher
-    scan_delay_ps: int = 0  # from when the policy comes into force to the first scan
+    scan_delay_ps: int = 0  # from the instant at which the policy comes into force to the first scan
     scan_period_ps: int = 0  # from one scan to the next; 0: nothing is scanned
     scan_bytes: int = 1  # bytes of each scan
-    hint_fault_ps: int = -1  # time of a hinting fault of a page; -1: as any page fault
+    hint_fault_ps: int = -1  # time of a hinting fault of a page; -1: the time of any other page fault
     migrate_after: int = 1  # hinting faults of one node in a row after which a page migrates to the node
 
     @property

@@ -1,6 +1,6 @@
 """A runtime as data: joins, queue capacity, polling, back-off and the costs of its operations (model 4.1, 4.2).
 
-The thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a shipped preset.
+Vikranth's thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); both are shipped.
 """
 
 from collections.abc import Collection
@@ -46,7 +46,7 @@ Rule = Annotated[
 
 
 class BackoffSpec(Model):
-    """Waiting after the j-th failed round: ``min(first * factor ** (j - 1), max)``; first 0: poll at once."""
+    """Waiting after the j-th failed round in a row: ``min(first * factor ** (j - 1), max)``; first 0: poll at once."""
 
     first_ns: Annotated[
         Annotated[Literal["task"], Tag("text"), Choices(meanings.BACKOFF_FIRST_NS)]

@@ -27,7 +27,7 @@ def mark_of(source: str) -> Mark:
 
 
 def marked(sources: Mapping[str, str], mark: Mark) -> dict[str, str]:
-    """Return the sources with ``mark``, by dotted field; the mark is cut from the begin of each source."""
+    """Return the sources with ``mark``, by dotted field; the mark is cut off each source."""
     return {field: text.removeprefix(f"{mark}:").lstrip() for field, text in sources.items() if mark_of(text) == mark}
 
 

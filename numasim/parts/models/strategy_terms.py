@@ -38,7 +38,7 @@ MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-or
 BY_LENGTH = ("longest", "shortest")
 MOST_SWITCHES = 64
 Unit = Annotated[UnitName, Choices(meanings.UNIT)]
-COMPARABLE = 2**15  # bound of tries, sample and leave, which have 16 bits in a compiled plan
+COMPARABLE = 2**15  # the bound of ``tries``, ``sample`` and ``leave``, which have 16 bits in a compiled plan
 LAST_ITERATION = 2**32 - 1
 Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
 
@@ -116,7 +116,7 @@ class OneOfAll(CheckedModel):
 
 
 class LengthCondition(OneOfAll):
-    """Only queues that now have at least ``length`` tasks, or fewer than ``below`` tasks."""
+    """The condition that a queue now has at least ``length`` tasks, or fewer than ``below`` tasks."""
 
     length: Bound | None = Field(
         None, description="Only queues that hold at least so many tasks; max and min are the thresholds S and s."
@@ -196,7 +196,7 @@ SpawnOrder = Annotated[Literal["help-first", "work-first"], Choices(meanings.SPA
 
 
 class AdaptiveSpec(Model):
-    """A spawn order that adapts to the worker's thieves, within a bound on its stack (SLAW; A-50)."""
+    """A spawn order that adapts to the thefts from the worker, within a bound on the worker's stack (SLAW; A-50)."""
 
     stack: Tasks = Field(
         256, description="A task that is this number of calls deep on its worker's stack spawns help-first."

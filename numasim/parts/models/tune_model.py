@@ -40,7 +40,7 @@ class CpuBoundSpec(Model):
 
 
 class FasterBy(Model):
-    """The gain of time for which a packing is kept, above the differences by chance between iterations."""
+    """The gain of time that a packing needs to be kept: more than iterations differ by chance."""
 
     faster_by_per_mille: Annotated[PositiveCount, Field(le=999)] = Field(
         description="A packing is kept if its iteration takes at least so many thousandths less time."
@@ -128,7 +128,7 @@ class TuneSpec(CheckedModel):
         (0, 0), description="First and last iteration of each loop, from 0, that are profiled. Default: the first one."
     )
 
-    _source: str = PrivateAttr("")  # hash of the source of the function's module
+    _source: str = PrivateAttr("")  # the hash of the source of the function's module
 
     def model_post_init(self, context: Any) -> None:
         """Hash the module of the function, if a function is given; `numasim.spec.part_reader` has found the module."""

@@ -94,7 +94,7 @@ def _scalar(value: Any) -> str:
 # same and the parser takes the marks for one word. If the list is part of a text, as in quotes, the characters are put
 # back. A list that is directly followed by other text, such as a comment, is left to the parser.
 
-MARK = "\ue000"  # of Unicode's private use area, which has no characters
+MARK = "\ue000"  # a code of Unicode's private use area, which has no characters
 _NUMBER = r"[-+]?\.?[0-9][0-9.eE+-]*+"
 _NUMBERS = re.compile(rf"(?:(?<=[\s\[,])|^)\[ *+{_NUMBER}(?: *+, *+{_NUMBER})++ *+\](?=[\s,\]}}]|$)")
 _MARKS = re.compile(f"{MARK}+")
@@ -152,7 +152,7 @@ def items(numbers: str) -> list[tuple[int, str]]:
 
 DEEPEST = 100  # levels of nesting
 MOST_VALUES = 100_000  # most values, aliases expanded: the latencies of 316 nodes
-MOST_PARSED = 30_000  # lines, commas and colons outside of lists of numbers; 50 times as many as in a shipped file
+MOST_PARSED = 30_000  # the most lines, commas and colons outside of lists of numbers: 50 times those of a shipped file
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _TAB = re.compile(r"^ *\t", re.MULTILINE)

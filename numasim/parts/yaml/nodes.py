@@ -64,7 +64,7 @@ class Place:
         return f"{self.source.name}:{self.line}:{self.column}" if self.line else self.source.name
 
 
-NO_PLACE = Place(Source("", Path()))  # of values from Python or a command line; paths start in the working folder
+NO_PLACE = Place(Source("", Path()))  # for values from Python or a command line; paths start in the working folder
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -34,7 +34,7 @@ from numasim.workload.forest_arrays import offsets
 # Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions. Each microsecond that a
 # task's own segments compute therefore counts as ``instructions_per_us`` instructions. A task with fewer than
 # ``misses_per_million`` misses in a million instructions is bound by the processor; the paper prints no threshold.
-# Tasks are weighted by their instructions, since tasks that only create tasks may outnumber the tasks that work.
+# Tasks count by their instructions, because tasks that only create tasks may outnumber the tasks that work.
 
 
 def bound_instructions(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> tuple[int, int]:
@@ -53,14 +53,14 @@ def is_cpu_bound(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> bool:
 
 # ---- The controller ``fastest``: tries sets of switches, one set an iteration, and keeps the fastest set -------------
 #
-# The first iteration runs with the first set of switches. Its time counts for no set, because the iteration also
-# places pages and begins with cold caches.
+# The first iteration runs with the first set of switches. The time of this iteration counts for no set, because
+# the iteration also places pages and begins with cold caches.
 
 Times = tuple[int, ...]  # the times of the iterations so far, in picoseconds
 
 
 def fastest(tune: TuneSpec) -> Controller:
-    """Return the controller that tries the sets of ``tune.of``; its state is the times of the iterations that count."""
+    """Return the controller that tries the sets of ``tune.of``; its state: the times of the iterations that count."""
     sets = [frozenset(names) for names in tune.of or ()]
 
     def choose(program: Program, state: Times | None, measures: Measures | None) -> tuple[Times | None, Controls]:
@@ -111,7 +111,7 @@ class Search:
     The next iteration runs under the roots ``tried``. The fastest roots so far are ``kept``; their iteration took
     ``kept_ps``, None until the ``initial`` roots have run. ``moves`` begins with the move that is being tried; the
     search ends when no move is left. If ``labels`` are given, all tasks of a subtree have one label. A packing is kept
-    if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; with 0, if it takes any less.
+    if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; with 0, if it takes at all less time.
     """
 
     initial: I64

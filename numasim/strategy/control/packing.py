@@ -29,7 +29,7 @@ def initial_packing(program: Program, used: I64, cache_bytes: int) -> I64:
 
 
 def packing_at_depth(program: Program, depth: int) -> I64:
-    """Return all tasks at ``depth``; roots have depth 0."""
+    """Return all tasks at ``depth`` in the trees of tasks; the roots of the trees have depth 0."""
     return np.flatnonzero(program.depth == depth)
 
 
@@ -47,7 +47,7 @@ def child_packing(program: Program, roots: I64) -> I64:
 
 
 def parent_packing(program: Program, roots: I64) -> I64:
-    """Return larger subtrees: the parents of ``roots``, less parents below other parents. The root of a tree stays."""
+    """Return larger subtrees: the parents of ``roots``, except parents below other parents. A tree's root stays."""
     parent = program.parent[roots]
     return outermost(np.where(parent < 0, roots, parent), program.subtree_end)
 

@@ -169,7 +169,7 @@ def compile_control(
     item_nodes: I32 = NO_LABELS,
     dealing: int = 0,
 ) -> TaskControl:
-    """Return the tiers and labels that ``spec`` gives the tasks of ``workload``, which is unfolded if there are any.
+    """Return the tiers and labels by ``spec``; if there are any, ``workload`` must be unfolded (a row for each task).
 
     ``item_labels``, ``item_nodes`` and ``dealing`` are as in `TaskControl`.
 

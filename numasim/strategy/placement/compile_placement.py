@@ -97,7 +97,7 @@ class Ground:
         return CyclicHomes(np.array([node], np.int64), self.machine.page_bytes)
 
     def in_blocks(self, page_node: I64) -> Homes:
-        """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks; equal neighbours are merged."""
+        """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks, merged if equal and adjacent."""
         blocks = len(page_node)
         first = -(-np.arange(blocks, dtype=np.int64) * self.pages // blocks)
         filled = np.append(first[1:], self.pages) > first
@@ -217,8 +217,8 @@ def nodes_by_distance(machine: Machine) -> I64:
 
 # ---- Placements: the homes that are known before a run, phase by phase -----------------------------------------------
 
-NO_PHASE = 1 << 30  # least phase number of the stages that a controller enters
-CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
+NO_PHASE = 1 << 30  # the phase number of stages that only a controller puts into force
+CHUNK = 1 << 16  # accesses counted at a time, so that temporary arrays stay small
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ def placement_rules(spec: PlacementSpec, machine: Machine, workers: WorkerMap, w
     a range, and more pages than homes can be drawn for. The nodes that ``spec`` names have to exist and have memory.
     """
     ranged = {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
-    moving = [each.policy for each in spec.policies if each.rule.migrates]  # under which placed pages may migrate
+    moving = [each.policy for each in spec.policies if each.rule.migrates]  # policies that may migrate placed pages
     if moving:
         _refuse_ranges(ranged, work, moving[0])
     by_touch = _by_touch_as_added(spec, work) or POLICIES[spec.policy].by_touch

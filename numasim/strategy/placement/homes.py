@@ -15,14 +15,14 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.workload.forest_arrays import offsets, ragged
 
-# ---- The bytes of two-dimensional accesses by class of page, counted without a walk over pages -----------------------
+# ---- The bytes of two-dimensional accesses by home of page, counted without a walk over pages ------------------------
 #
 # An access is ``rows`` pieces (rows) of ``row_bytes`` bytes, ``stride`` bytes apart. For homes that change at a few
 # borders, the bytes below a border follow from the number of rows that end before the border. For homes that repeat
 # with a period, rows are counted by their position in the period.
 
 I64 = npt.NDArray[np.int64]
-CELLS_AT_ONCE = 1 << 21  # rows times slots that temporaries hold
+CELLS_AT_ONCE = 1 << 21  # the most rows times slots that temporary arrays hold
 
 
 class Spans(NamedTuple):
@@ -47,10 +47,10 @@ def _bytes_below(spans: Spans, border: I64) -> I64:
 
 
 def _summed_rows(spans: Spans, distinct: I64, columns: int, below: Callable[[I64], I64]) -> I64:
-    """Return [accesses, columns] the bytes of each access in each column, which is a class of memory.
+    """Return [accesses, columns] the bytes of each access in each column; a column is a part of memory.
 
     ``below`` (positions) returns [positions, columns] how many of the bytes 0 .. position - 1 lie in each column. Row r
-    of an access has as many bytes in each column as row ``r mod distinct`` of the access.
+    of an access has as many bytes in each column as row ``r mod distinct`` of the same access.
     """
     total = np.zeros((len(distinct), columns), np.int64)
     batch = np.cumsum(distinct) // max(1, CELLS_AT_ONCE // columns)
@@ -247,7 +247,7 @@ def require_tabulated(name: str, pages: int, nodes: int) -> None:
 
 
 def row_homes(page_home: npt.NDArray[np.integer], page_bytes: int, row_bytes: int) -> I64:
-    """Return [rows] the node of the first page of every row of ``row_bytes`` bytes (thesis Table 5.1).
+    """Return [rows] the node of the first page of every row of ``row_bytes`` bytes (Vikranth's thesis, Table 5.1).
 
     ``page_home`` [pages] is the node of each page, -1 for an unplaced page; every row begins in one of these pages.
     """

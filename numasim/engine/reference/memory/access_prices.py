@@ -1,10 +1,10 @@
 """The bytes that a segment moves, and the wait for the bytes: caches, pages and latencies (model 2.3 to 2.5).
 
-The first pass over an access asks the last-level cache chunk by chunk (`caches` in this package). Of further passes the
-second-level cache serves all if the whole footprint of the segment fits; else the last-level cache serves its
-share. The rest comes from the homes of the pages, from each in proportion to the bytes that it has. Written bytes are
+The first pass over an access asks the last-level cache chunk by chunk (`caches` in this package). Further passes are
+served by the second-level cache if the whole footprint of the segment fits, else in part by the last-level cache. Bytes
+that no cache serves come from the homes of the pages, in proportion to the bytes of the access there. Written bytes are
 fetched for ownership and written back. A miss takes the latency between the nodes, ``mlp / 1000`` of one access at a
-time; if the controller is busy with the misses of others, the mean wait of an M/D/1 queue may be added.
+time; if the controller is busy with misses of other workers, the mean wait of an M/D/1 queue may be added.
 
 Bytes that the second-level cache serves cost no time of their own: the compute rate of a kernel includes them.
 """
@@ -39,13 +39,12 @@ class AccessPricing:
         self._mlp = mlp_of(plan)
         self._latency = plan.machine.latency_ps.tolist()
         self._l2_bytes = plan.machine.caches.l2_bytes if plan.effects.cache != "none" else -1
-        self.queueing_ps = [0] * plan.machine.nodes  # the wait of a miss at each controller
+        self.queueing_ps = [0] * plan.machine.nodes  # [nodes] the mean wait of a miss at each controller
 
     def price(
         self, segment: int, compute_ps: int, place: Place, *, op: int = 0, brought: Brought | None = None
     ) -> Price:
-        """Return the cost of a segment that starts now at ``place``, and leave caches and pages as the segment leaves
-        them.
+        """Return the cost of a segment that starts now at ``place``, and change caches and pages as the segment does.
 
         Bytes that a helper has ``brought`` for op ``op`` of the segment's task, and that the segment finds, count as
         used.
@@ -61,7 +60,7 @@ class AccessPricing:
         return price
 
     def price_ahead(self, price: Price, j: int, place: Place) -> tuple[int, int]:
-        """Add the cost of reading an access once to ``price``; return the bytes from the own cache, and all bytes."""
+        """Add the cost of reading an access once to ``price``; return (bytes from the own cache, all its bytes)."""
         total = int(self._plan.workload.accesses.row_bytes[j]) * int(self._plan.workload.accesses.rows[j])
         by_home = self._homes(price, j, place.node)
         region = int(self._plan.workload.accesses.region[j])

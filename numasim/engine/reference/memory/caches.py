@@ -5,17 +5,17 @@ brought in are followed in parts of 1 KiB, so that neither blocks that share a c
 bytes that nobody has fetched. There are three models:
 
 - ``none``: every pass goes to memory.
-- ``share``: a chunk stays in the cache of a domain that has touched it as long as the chunk and the bytes that have
-  been brought into that cache since fit into the cache. The model needs one stamp per chunk and domain, and one
-  comparison, but no list. Of further passes over an access, the fair share of a worker serves its part: the cache over
-  the number of workers of the domain that have work.
+- ``share``: a chunk that a domain has touched stays in the domain's cache as long as the chunk and the bytes that were
+  brought into the cache after this touch fit into the cache together. A lookup is one comparison with one stamp per
+  chunk and domain. Of further passes over an access, a cache serves the part of the footprint that fits into the
+  worker's fair share: the size of the cache over the number of workers of the domain that have work.
 - ``lru``: every domain keeps its chunks in order of use and drops the least recently used chunks. Results under ``lru``
   show how accurate ``share`` is.
 
-A write takes the chunk from all other domains. A write first fetches the bytes (read for ownership); they are written
-back later; both count as traffic if the chunk was not found. A dirty chunk of another domain comes from there and stays
-dirty in the reader's cache. If caches forward, clean chunks come from other domains, too: each other domain sends its
-part of the missing bytes, the domains after the reader's own first.
+A write removes the chunk from all other domains. A write first fetches the bytes (read for ownership), and the bytes
+are written back later; fetch and write-back count as traffic if the chunk was not found. A chunk that is dirty in
+another domain's cache comes from that cache and stays dirty in the reader's cache. If caches forward, clean chunks come
+from other domains, too: each sends the missing bytes that it has, beginning with the domain after the reader's.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """The bytes that one pass over an access found: in the own cache, and, by sending node, in the caches of others."""
+    """The bytes that one pass over an access found: in the own cache, and in other caches by sending node."""
 
     hit: int = 0
     moved: dict[int, int] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class ChunkCache(ABC):
 class Copy:
     """A copy of a chunk in one domain's cache, last touched from ``node``.
 
-    ``stamp`` is the time of the domain at the last touch (`ShareCache`); ``dirty`` holds if the copy is (`LruCache`).
+    ``stamp`` is the domain's time at the last touch (`ShareCache`); ``dirty``: the copy is dirty (`LruCache`).
     """
 
     bytes: int
@@ -136,7 +136,7 @@ class Copy:
 
 @dataclass(slots=True)
 class Chunk:
-    """The copies of a chunk by domain, and the domain with the dirty copy, or -1."""
+    """The copies of a chunk by domain, and the domain whose copy is dirty; -1: no copy is dirty."""
 
     copies: dict[int, Copy] = field(default_factory=dict)
     dirty: int = -1
@@ -181,7 +181,7 @@ class ShareCache(ChunkCache):
         return self._present(self._chunks[key], domain)
 
     def _fetch(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
-        """Take a chunk that is dirty in another domain from that domain."""
+        """If a chunk is dirty in another domain, take the chunk from that domain."""
         other = self._present(chunk, chunk.dirty)
         if other is not None:
             found.moved[other.node] = found.moved.get(other.node, 0) + found_of(piece, other.parts, other.bytes)
@@ -228,7 +228,7 @@ class LruCache(ChunkCache):
         self._evict(place.domain)
 
     def _fetch(self, place: Place, key: tuple[int, int], piece: Piece, line: Copy, found: Found) -> int:
-        """Take a chunk that is dirty in another domain from that domain; return the bytes that come."""
+        """Take a chunk that is dirty in another domain from there; return the bytes that come from there."""
         for chunks in self._chunks:
             other = chunks.get(key)
             if other is not None and other is not line and other.dirty:
@@ -255,7 +255,7 @@ class LruCache(ChunkCache):
             self._filled[domain] -= line.bytes
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """Return the fraction that a second walk over the access finds; a third walk would find the same."""
+        """Return the fraction, as (part, whole), that a second walk over the access finds, and each later walk."""
         found, whole = Found(), 0
         for piece in pieces:
             whole += piece.bytes
@@ -264,7 +264,7 @@ class LruCache(ChunkCache):
 
 
 Cache = NoCache | ChunkCache
-CACHES: dict[str, Callable[..., Cache]] = {  # of the sizes of the caches by domain, and whether caches forward
+CACHES: dict[str, Callable[..., Cache]] = {  # makers: of the sizes of the caches by domain, and whether caches forward
     "none": lambda llc_bytes, forwards=False: NoCache(),
     "share": ShareCache,
     "lru": LruCache,

@@ -9,18 +9,18 @@ plays no part:
 3. Shares of controllers, links, caches and the address space are computed anew.
 4. Flows that started, or whose share or nominal time has changed, get the time at which they end.
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - Overhead that is owed when a flow starts passes first, undisturbed; the demands of the flow count from its start.
-- Progress is exact: the rest of a flow is counted in 2**-48 of a picosecond, as its share is in 2**-48; the end of the
-  flow is rounded up. If the nominal time changes, the rest is scaled in whole picoseconds, rounded up before and after.
+- Progress is exact: the time left of a flow is counted in 2**-48 of a picosecond, as shares are in 2**-48; a flow's
+  end is rounded up. If the nominal time changes, the time left is rounded up to picoseconds, scaled and rounded up.
 - Page faults and giving back memory are part of the nominal time, and overhead in the split of times.
 - A worker that goes on with an item of the same range in the same instant keeps its flow. The demands of the flow are
-  the mean of the range's items, so nothing changes for others; under contention `snapshot` its share stays.
-- Under contention `snapshot` a flow keeps the share that it would get at its start if all were shared out anew. (If the
-  present shares of the others were taken as given, the last flow to start would get nothing for as long as it runs.)
-- The queueing of model 2.5 follows from the controllers' loads when the flow starts, without the flows that start with
-  it; queueing counts as contention. Items of ranges, whose prices are known beforehand, do not queue.
+  the mean of the range's items, so nothing changes for other flows; under contention `snapshot` the flow's share stays.
+- Under contention `snapshot` a flow keeps the share that it would get at its start if all resources were shared out
+  anew. (If the other flows kept their shares, the last flow to start would get nothing for as long as it runs.)
+- The wait of a flow in the queues of controllers (model 2.5) follows from the controllers' loads when the flow starts.
+  Flows that start in the same instant do not count. The wait is contention. Items of ranges have fixed prices: no wait.
 """
 
 from __future__ import annotations
@@ -114,21 +114,21 @@ class Flow:
     segment: int
     family: int
     work_start_ps: int
-    op: int = 0  # of its task
+    op: int = 0  # position of the op in the flow's task
     share: int = ONE
     held: bool = False  # the share does not change
     price: Price = field(default_factory=lambda: Price(0))
     asks: Price = field(default_factory=lambda: Price(0))  # the price from which the demands follow
     demands: Demands = ()
     speed: Speed | None = None
-    nominal_ps: int = 0  # of the whole flow at the worker's present speed, if no resource holds the flow back
-    left_ps: int = 0  # of the nominal time, when the nominal time last changed; ``done_ps`` were done then
-    left: int = 0  # of the nominal time at ``since_ps``, in 2**-48 ps
+    nominal_ps: int = 0  # time of the whole flow at the worker's present speed, if no resource holds it back
+    left_ps: int = 0  # part of the nominal time left when the nominal time last changed; ``done_ps`` had passed
+    left: int = 0  # part of the nominal time left at ``since_ps``, in 2**-48 ps
     since_ps: int = 0
     done_ps: int = 0
-    undisturbed_ps: int = 0  # of the flow at full speed, without page faults
-    queued_ps: int = 0  # the addition by queueing
-    local_ps: int = 0  # of the flow at full speed, without page faults, if all bytes were local
+    undisturbed_ps: int = 0  # time of the flow at full speed, without page faults
+    queued_ps: int = 0  # the time that waiting in the queues of controllers adds
+    local_ps: int = 0  # time of the flow at full speed, without page faults, if all bytes were local
 
     def start(self, nominal_ps: int, since_ps: int) -> None:
         """Start the whole flow at ``since_ps``."""
@@ -136,13 +136,13 @@ class Flow:
         self.left, self.since_ps, self.done_ps = nominal_ps << SHARE_BITS, since_ps, 0
 
     def progress(self, now_ps: int) -> None:
-        """Subtract the work that has been done by now."""
+        """Subtract from ``left`` the work that has been done by ``now_ps``."""
         if now_ps > self.since_ps:
             self.left = max(0, self.left - (now_ps - self.since_ps) * self.share)
             self.since_ps = now_ps
 
     def scale(self, nominal_ps: int, now_ps: int) -> None:
-        """Scale the rest of the flow like the whole flow."""
+        """Scale the time left, as the nominal time of the whole flow changes to ``nominal_ps``."""
         self.progress(now_ps)
         left_ps = -(-self.left >> SHARE_BITS)
         self.done_ps += self.left_ps - left_ps
@@ -154,7 +154,7 @@ class Flow:
         return self.since_ps - (-self.left // self.share)
 
     def steady_ps(self) -> int:
-        """Return the time of the whole flow while nothing changes."""
+        """Return the time of the whole flow at its present speed and share."""
         return -((-self.nominal_ps << SHARE_BITS) // self.share)
 
 
@@ -342,7 +342,7 @@ class Flows(Component):
         return noisy_ps(compute_ps, draw(base(self._noise_seed, DrawClass.DURATION, stream), number), deviation)
 
     def _queue(self, load: Counter[int]) -> None:
-        """Compute the mean wait of an M/D/1 queue at each controller, from the load of the flows that run already."""
+        """Compute the mean wait of an M/D/1 queue at each controller from ``load``, the use by running flows."""
         for node in range(self._plan.machine.nodes):
             capacity = self._resources.capacity[node]
             busy = min(MOST_BUSY_PPM, load[node] * MILLION // capacity)
@@ -362,7 +362,7 @@ class Flows(Component):
         return Activity.POLLS if w.idle or w.spins else Activity.EXECUTES
 
     def _apply_speeds(self) -> set[int]:
-        """Give every flow its worker's speed; return the workers whose flows have another nominal time now."""
+        """Give every flow its worker's speed; return the workers whose flows' nominal times have changed."""
         changed = set()
         speeds = self._speeds.of_all([self._activity(w) for w in self._workers])
         for w, flow in self._running():
@@ -412,7 +412,7 @@ class Flows(Component):
             items.start_turn(turn)
 
     def fold(self) -> None:
-        """Turn the items that ran since the last call into bytes."""
+        """Turn the items that ran after the last call of `fold` into bytes."""
         for priced, items in self._ran_priced.items():
             if items:
                 priced.count(np.array(items), self._traffic)

@@ -1,13 +1,13 @@
-"""Helper threads: the part of a worker's next unit that is in the last-level cache when the worker begins it (model
-4.11).
+"""Helper threads prefetch the bytes of a worker's next unit, a task that the worker has taken in advance, into the
+last-level cache (model 4.11).
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
-- A helper runs while its worker executes a segment, and gets as far as it would undisturbed in the time of that
-  segment. The helper's demands on controllers and links are added to the worker's flow, so that both are held back
-  together.
-- An access that the helper has begun counts as brought in, as an access of a segment does; the rest of its time remains
-  as a debt.
+- A helper runs while its worker executes a segment, and gets as far as it would without contention in the time of
+  that segment. The helper's demands on controllers and links are added to the worker's flow, so that contention
+  holds back worker and helper together.
+- An access that the helper has begun counts as brought in. The time that is missing to the end of the access remains as
+  a debt, which the helper pays in its next time.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from numasim.workload.graph import Mode, Op
 class Helper:
     """A worker's helper."""
 
-    unit: int = -1  # the unit ahead
-    brought: Brought = field(default_factory=dict)  # for the unit ahead
+    unit: int = -1  # the unit ahead, which the worker will execute next
+    brought: Brought = field(default_factory=dict)  # bytes brought in for the unit ahead
     begun: int = -1  # the unit that the worker executes
-    brought_before: Brought = field(default_factory=dict)  # for the unit that the worker executes
+    brought_before: Brought = field(default_factory=dict)  # bytes brought in for the unit that the worker executes
     steps: Iterator[Step] = field(default_factory=lambda: iter(()))  # the accesses that are left of the unit ahead
     debt_ps: int = 0  # the time by which the last access exceeded the helper's time
 
@@ -69,7 +69,7 @@ class HelperThreads(Component):
             w.owed_ps += self._helpers.start_ps
 
     def follow(self, w: Worker) -> None:
-        """Turn the helper to the unit that the worker holds, as the worker begins the unit that was prepared."""
+        """The worker begins the unit ahead: the helper goes over to the next unit that the worker holds."""
         helper = self._of[w.id]
         assert helper is not None
         helper.begun, helper.brought_before = helper.unit, helper.brought
@@ -77,7 +77,7 @@ class HelperThreads(Component):
         self._begin(helper)
 
     def restart_ps(self, w: Worker) -> int:
-        """The worker's attempt has aborted: begin the helper anew; return the worker's cost of that."""
+        """The worker's attempt has aborted: start the helper again; return the time that this costs the worker."""
         helper = self._of[w.id]
         if helper is None:
             return 0
@@ -89,7 +89,7 @@ class HelperThreads(Component):
         helper.steps = self._steps(helper.unit) if helper.unit >= 0 else iter(())
 
     def _steps(self, task: int) -> Iterator[Step]:
-        """Return the reading accesses of a unit, as far as a helper lives."""
+        """Yield the reading accesses of a unit that a helper brings in during its life."""
         program, work, left = self._program, self._work, self._helpers.lifespan_bytes
         start = at = program.start[task]
         while program.code[at] < int(max(Op)) + 1:
@@ -115,7 +115,7 @@ class HelperThreads(Component):
         return helper.brought_before if helper is not None and helper.begun == task else None
 
     def run_ahead(self, w: Worker, place: Place, time_ps: int, price: Price) -> None:
-        """Let the worker's helper run for a time; add the helper's demands to ``price``."""
+        """Let the worker's helper run for ``time_ps``; add the helper's demands to ``price``."""
         helper = self._of[w.id]
         if helper is None:
             return

@@ -1,8 +1,8 @@
-"""The time of work, by the homes of the data and the work of other workers: the memory of a run (model 2).
+"""The memory of a run: how long work takes, given the homes of its data and the work of other workers (model 2).
 
 If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
-while work runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
-SEG_END, and count their time and traffic.
+while work runs, by a flow-level model (`flows`). `KnownTimes` and `Flows` start segments and items, end them with an
+event of rank SEG_END, and count their time and traffic.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class KnownTimes(Component):
         return max(int(self._times.compute_ps[segment]), wait)
 
     def activity_changed(self) -> None:
-        """Do nothing: no worker feels the activity of others."""
+        """Do nothing: in uncoupled runs no worker's speed depends on other workers."""
 
     # ---- items that are counted in closed form -----------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class KnownTimes(Component):
     # ---- traffic ---------------------------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Turn the work since the last call into bytes per node pair."""
+        """Turn the work that ran after the last call of `fold` into bytes per node pair."""
         for node, segments in enumerate(self._ran):
             if segments:
                 self._node_bytes[node] += self._times.traffic[segments].sum(axis=0)
@@ -163,7 +163,7 @@ def _lists(arrays: list[I64]) -> list[list[int]]:
     return [made[id(array)] for array in arrays]
 
 
-# ---- The memory of both kinds of runs -------------------------------------------------------------------------------
+# ---- The memory of uncoupled and coupled runs -----------------------------------------------------------------------
 
 
 class MemorySystem:

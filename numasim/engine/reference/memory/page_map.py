@@ -1,15 +1,19 @@
 """The page map of a run: the home of each page, and the homes that an access finds (model 2.2, 2.10, 2.11, 4.12).
 
 Accesses to regions whose homes are known before the run are settled: their bytes are a table. In the other regions,
-pages are placed and moved while the program runs, some pages together (`Placement.unit_pages`), by the present stage:
+pages are placed and moved while the program runs. The `Stage` in force says how. A *unit* is the pages that are placed
+and moved together (`Placement.unit_pages`), often one page. The *toucher* is the worker whose access touches a page.
 
-- An unplaced page that is touched gets the node that the stage wishes for it, or else the node of the toucher. Reads
-  place as well, unless the stage says otherwise; reads then count unplaced bytes as at home with the reader.
-- A marked page that is touched migrates to the node of the toucher, unless it lives there already.
-- If memory is scanned, a page that was scanned since its last touch takes a hinting fault at the next touch, and may
+- An unplaced page that is touched gets the node that the stage wishes for the page, or else the node of the toucher.
+  Reads place pages, too, unless the stage lets only writes place; a read then counts unplaced bytes as on its own node.
+- If several workers touch an unplaced page, the worker with the first event places the page: events of one instant are
+  in the order of rank and actor number (model 1.2), except that in coupled runs the segments that start in one instant
+  touch their pages at the end of the instant, in ascending order of their workers' numbers (`flows`).
+- A stage may mark all placed pages when it begins. A marked page that is touched migrates to the toucher's node.
+- If memory is scanned, a page that was scanned after its last touch takes a hinting fault at the next touch, and may
   migrate to the node of the toucher.
-- If nodes can be full, pages without room go to the next node by distance that has room for all pages that are placed
-  together, or stay on the wished node; pages that would migrate to a full node stay. In both cases the mark is removed.
+- If nodes can be full, a unit without room on its node goes to the nearest node with room for the unit, or, without any
+  such node, to its node all the same. Units that would migrate to a full node stay. The touch removes the mark.
 """
 
 from __future__ import annotations
@@ -41,27 +45,27 @@ class Touch(NamedTuple):
     """The bytes and pages of one access, and the overhead that the toucher pays."""
 
     bytes_by_home: I64  # [nodes] footprint on each home, after placing; bytes count once, however often read or written
-    placed: int  # pages
-    migrated: I64  # [nodes] pages that moved to the toucher's node from each
+    placed: int  # pages that the access placed
+    migrated: I64  # [nodes] pages that moved from each node to the toucher's node
     faults: int  # page faults, including hinting faults, which use the address space
-    overhead_ps: int  # of the faults and migrations
+    overhead_ps: int  # the time of the faults and migrations
 
 
 @dataclass
 class Tally:
-    """Counts of the actions on the pages of one access so far."""
+    """Counts, so far, of the pages that one access has migrated, placed, and let take hinting faults."""
 
-    migrated: I64  # [nodes] pages that moved to the toucher's node from each
+    migrated: I64  # [nodes] pages that moved from each node to the toucher's node
     placed: int = 0
-    hinted: int = 0  # units that took hinting faults
+    hinted: int = 0  # pages of the units that took hinting faults
 
 
 class Scanner:
     """Automatic NUMA balancing: the touches that take hinting faults, and the hinting faults that let pages migrate
     (model 2.11).
 
-    Nothing is done at a scan. How often each page has been scanned follows from the time, and a touched page takes a
-    hinting fault if it has been scanned since its last touch. ``begin`` [units] has, for each scanned region, the
+    A scan is no event. How often each page has been scanned follows from the time, and a touched page takes a
+    hinting fault if it has been scanned after its last touch. ``begin`` [units] has, for each scanned region, the
     places of its units in the address space, which has ``space_bytes``.
     """
 
@@ -75,7 +79,7 @@ class Scanner:
         self._in_a_row = {region: np.zeros(len(places), np.int64) for region, places in begin.items()}
 
     def touch(self, region: int, units: I64, now_ps: int) -> npt.NDArray[np.bool_]:
-        """Return [units] whether each unit has been scanned since its last touch; the units are touched now."""
+        """Touch ``units`` now; return [units] whether each unit was scanned between its last touch and now."""
         period_ps = self._rule.scan_period_ps
         scans = max(0, now_ps - self._first_ps + period_ps) // period_ps
         times = (scans + self._windows - 1 - self._window[region][units]) // self._windows
@@ -84,7 +88,7 @@ class Scanner:
         return scanned
 
     def hint(self, region: int, unit: int, node: int) -> bool:
-        """Tell whether a unit migrates to ``node`` whose hinting fault a worker on that node takes."""
+        """A worker on ``node`` takes a hinting fault at a unit: return whether the unit migrates to ``node``."""
         if self._node[region][unit] != node:
             self._node[region][unit] = node
             self._in_a_row[region][unit] = 0
@@ -116,17 +120,17 @@ class PageMap:
         self._enter(first)
 
     def start_phase(self, phase: int) -> None:
-        """Start ``phase`` (its number, repeats not counted), with the policy that is in force from it on."""
+        """Start phase number ``phase`` (repeats not counted), with the page policy that is in force from it on."""
         while self._later and self._later[0].phase <= phase:
             self._enter(self._later.pop(0))
 
     def choose(self, policy: int) -> None:
-        """Go over to the policy of that number among the policies that a controller may choose."""
+        """Go over to policy number ``policy`` of those that a controller may choose."""
         self._enter(self._placement.stages[1 + policy])
 
     def touch(self, access: int, node: int) -> Touch:
-        """Walk an access of a worker on ``node``: unplaced pages are placed, pages that are to migrate go to ``node``,
-        or to the node that the stage wishes.
+        """Walk an access of a worker on ``node``: pages that are to migrate go to ``node``, and unplaced pages to
+        the node that the stage wishes, or else to ``node``.
         """
         node = self._home_of_node[node]
         region = self._region[access]
@@ -228,7 +232,7 @@ class PageMap:
         tally.migrated[home] += pages
 
     def _room(self, wanted: int, pages: int) -> int:
-        """Return the node that gets ``pages`` pages that are wanted on one node."""
+        """Return the node that gets ``pages`` pages that a policy wants on node ``wanted``."""
         if self._free is None:
             return wanted
         assert self._placement.capacity is not None
@@ -272,7 +276,7 @@ def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) 
     return unit, high - low
 
 
-# ---- The objects of every task of a run, with their present homes (thesis sections 5.3 to 5.5; model 4.5).
+# ---- The objects of every task of a run, with their present homes (Vikranth's thesis, sections 5.3 to 5.5; model 4.5).
 
 
 class ObjectMap:

@@ -1,5 +1,4 @@
-"""The speed of each worker: shared cores, clocks that fall with load, cores of several kinds, unlike workers (model
-2.6).
+"""The speed of each worker: shared cores, clocks that fall with load, kinds of cores, spread of speeds (model 2.6).
 
 Speeds are in ppm of a worker alone on a core of the fastest kind at the machine's highest clock; compute times refer to
 such a worker. The operating system takes time from a worker that is slower than others: both computing and memory are

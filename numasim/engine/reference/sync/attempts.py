@@ -52,7 +52,7 @@ class ObjectOwners:
         self.objects = [Object() for _ in range(sum(self._count))]
 
     def drawn(self, memory: int, number: int) -> int:
-        """Return the object of ``memory`` that a draw stands for."""
+        """Return the object of ``memory`` that the drawn number ``number`` stands for."""
         sums = self._weights[memory]
         place = bisect_right(sums, below(number, sums[-1])) if sums else below(number, self._count[memory])
         return self._first[memory] + place
@@ -70,7 +70,7 @@ class ObjectOwners:
 
 @dataclass(slots=True)
 class Read:
-    """An object that an attempt has read, the version of the object then, and the time."""
+    """An object that an attempt has read, and the version of the object and the time at the reading."""
 
     number: int
     version: int
@@ -87,7 +87,7 @@ class Attempt:
     began_ps: int = 0
     times_ps: tuple[int, ...] = ()  # the worker's counters when the attempt began
     reads: list[Read] = field(default_factory=list)
-    writes: dict[int, int] = field(default_factory=dict)  # by object, the time of the opening
+    writes: dict[int, int] = field(default_factory=dict)  # {object opened to write it: time of the opening}
 
 
 class Transactions(Component):
@@ -99,7 +99,7 @@ class Transactions(Component):
         self._node = run.plan.workers.node.tolist()
         self._helpers = memory.helpers
         self._owners = ObjectOwners(run.plan)
-        self._attempts: dict[int, Attempt] = {}  # by worker
+        self._attempts: dict[int, Attempt] = {}  # {worker: its present attempt}
         self.operations = {Op.BEGIN: self._begin, Op.LOAD: self._load, Op.STORE: self._store, Op.COMMIT: self._commit}
 
     def object_conflicts(self) -> list[int]:

@@ -1,12 +1,12 @@
-"""When a barrier opens and when each party goes on, for every kind of barrier (model 5.4).
+"""When a barrier opens and when each party (worker at the barrier) goes on, for every kind of barrier (model 5.4).
 
-- `central`: all parties count on one line; the last party opens, and the others read the line one after the other.
-- `flag`: every party sets a flag of its own; the first party scans the flags in order, then opens a word that the
-  others read one after the other (OMPi).
-- `tree`: a party goes up when its two children have come, and down when its parent has; the parent of party i is party
-  (i - 1) div 2.
+- `central`: all parties count on one cache line; the last party opens the barrier, and the others then read the line.
+- `flag`: every party sets a flag of its own; the first party scans the flags in order, then writes a word that the
+  other parties read one after the other (OMPi).
+- `tree`: a party reports to its parent when its two children have reported, and goes on when its parent has gone on;
+  the parent of party i is party (i - 1) div 2.
 - `per-domain`: `central` within each node, then among the last party of each node; these last parties open their nodes
-  (thesis section 6.3.1).
+  (Vikranth's thesis, section 6.3.1).
 
 Parties are in ascending order of their workers. Times of lines are those of `cache_lines` in this package; a line that
 is written again comes from its last reader. Reads of one line are served one after the other.
@@ -66,7 +66,7 @@ SHARED = -1
 
 
 def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple[int, int]:
-    """Return (time, last worker) when all have counted on one line in the order of their arrival."""
+    """Return (time at which all workers have counted on one line in the order of arrival, last of these workers)."""
     now = 0
     for arrival in arrivals:
         now = max(now, arrival.time_ps) + times.move(line, arrival.worker)

@@ -1,13 +1,12 @@
-"""Cache lines of sync objects: their owners, and the time to transfer a line (model 5.1; thesis Table 6.2).
+"""Cache lines of sync objects: their owners, and the time to transfer a line (model 5.1; Vikranth's thesis, Table 6.2).
 
-A line comes from the core of its owner, the actor that had it last, or from the memory of its home if no actor has had
-it yet. If lines are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, a line always comes from its
-home.
+A line comes from the core of its owner, the actor that had the line last. Before any actor has had the line, it comes
+from the memory of its home. If lines are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, a line
+always comes from its home.
 
 Waking an actor that sleeps on an object takes a time that depends on the distance between the sleeper's node and the
-object's node, whoever wakes the sleeper. A waiter reads the line until it gets it: as in eq. 6.2 if the line lives on
-the waiter's node, as in eq. 6.3 if not (thesis sections 6.2 and 6.3.1). The two times are `wake_ns` and
-`wake_remote_ns`.
+object's node, whoever wakes the sleeper: `wake_ns` if the object's line lives on the sleeper's node (as in eq. 6.2),
+`wake_remote_ns` if not (as in eq. 6.3; thesis sections 6.2 and 6.3.1).
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class SyncCounts(NamedTuple):
 
 @dataclass(slots=True)
 class Condition:
-    """The waiters of a condition, and how many further waiters need not wait."""
+    """The waiters of a condition, and how many later actors need not wait (signals without a waiter)."""
 
     line: Line
     permits: int = 0
@@ -96,7 +95,7 @@ class LineTimes:
         self._wake_ps = (plan.costs.wake_ps, plan.costs.wake_remote_ps)
 
     def transfer_ps(self, home: int, source: int, target: int) -> int:
-        """Return the time until a line that ``source``, or no actor, has is with ``target``."""
+        """Return the time until a line is with ``target``; ``source`` has the line, or no actor."""
         if source == NOBODY or not self._cached:
             time_ps: int = self._memory_ps[self.node[target]][home]
         else:

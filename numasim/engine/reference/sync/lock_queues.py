@@ -1,19 +1,19 @@
 """Which waiter gets a lock next, and how long the handover takes, for every kind of lock (model 5.2 and 5.3).
 
 A free lock goes to the first actor that asks, and is granted when the line has come. A lock that is released while
-others wait goes, after the transfer of the line and the time that the kind adds, to
+other actors wait goes, after the transfer of the line and the time that the kind of lock adds, to
 
 - `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first waiter
-  (A-28). The other `tas` waiters keep the line busy, too: each of them tries again every max(transfer, pause), and each
-  try takes a transfer. The release therefore waits for transfer**2 / max(transfer, pause) of each. The winner tries
-  again after half a pause on average.
-- `ticket`: the first waiter; the others read the word again, half of them before the first waiter does.
+  (A-28). The `tas` waiters that lose keep the line busy: each tries again every max(transfer, pause), and each try
+  takes a transfer. The release therefore waits for transfer**2 / max(transfer, pause) for each of them. The winner
+  tries again after half a pause on average.
+- `ticket`: the first waiter; all waiters read the word again, and half of the others before the first waiter.
 - `mcs`: the first waiter, which spins on a line of its own.
 - `mutex`: the first waiter. A waiter that has waited for longer than the spin time is parked and has to be woken, which
   takes longer if the waiter is not on the node of the lock.
 - `cohort`: the first waiter of the releasing node, up to ``batch`` times in a row, then the first of another node.
 - `clh`: the first waiter, which spins on the place of the waiter before. An actor that finds the lock free fetches two
-  lines one after the other: the tail, which names the last place, and that place, which says that the lock is free
+  lines one after the other: the tail, which names the last place, and the last place, which says that the lock is free
   (Craig 1993; Magnusson, Landin and Hagersten 1994).
 - a word of atomic operations: the first waiter; the operation is done when the actor has the line.
 
@@ -51,8 +51,8 @@ class Server:
     role: Role
     event: ActorEvent = field(init=False)
     waiters: list[Waiter] = field(default_factory=list)
-    busy: bool = False  # from the moment when the lock is promised until the lock is released without a waiter
-    next: Waiter | None = None  # gets the lock at ``due``
+    busy: bool = False  # from the instant at which the lock is promised to an actor until its release without a waiter
+    next: Waiter | None = None  # the waiter that gets the lock at ``due``
     due: int = 0
     holder: int = NOBODY
     granted_ps: int = 0
@@ -106,7 +106,7 @@ class LockRules:
         self.pause_ps, self.futex_ps = costs.pause_ps, costs.futex_ps
 
     def transfers_ps(self, server: Server) -> list[int]:
-        """Return [waiters] the time until each has the line."""
+        """Return [waiters] the time until the line is with each waiter."""
         return [self.times.to_ps(server.line, waiter.actor) for waiter in server.waiters]
 
     def winner(self, transfers_ps: list[int]) -> int:
@@ -152,7 +152,7 @@ def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
     other = next((at for at, waiter in enumerate(server.waiters) if node[waiter.actor] != here), None)
     stays = local is not None and (server.run < rules.batch or other is None)
     place = local if stays else other
-    assert place is not None  # somebody waits
+    assert place is not None  # some actor waits
     server.run = server.run % rules.batch + 1 if stays else 0
     return Grant(place, rules.times.to_ps(server.line, server.waiters[place].actor))
 

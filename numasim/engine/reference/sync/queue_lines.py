@@ -1,17 +1,17 @@
 """Waiting for the cache lines of queues and of join counters, if lines are served (model 5.6).
 
 The words of a queue stand on one line, or each end of the queue has a line of its own. Tasks are put in at the back, so
-that a push writes the line of the back. Taking a task writes the line of the end at which the task is taken, and reads
-the other line; taking the last task writes both lines. A probe reads both lines. If the queue holds a task for the
-probe when the probe sets out, the probe writes already then, as if the probe took the task: looking and taking are one
-access. An owner that finds its queue empty has read both lines.
+that a push writes the line of the back end. Taking a task writes the line of the end at which the task is taken, and
+reads the other line; taking the last task writes both lines. A probe reads both lines. If the queue holds a task for
+the probe when the probe is sent, the probe writes at once, as if it took the task: looking and taking are one access.
+An owner that finds its queue empty has read both lines.
 
 The counter of a task's children has a line of its own. At first the line is with the worker that spawned the first
 child that ends. Every child that ends writes the counter, and so does the task when it passes its wait.
 
 The time of an access that waits for a line or moves a line is overhead that the worker owes. A line serves accesses in
-the order of the events that ask for them, from the instant of the event on. Overhead that the worker owed before passes
-while the worker waits for its turn.
+the order of the events that ask for them, from the instant of the event on. Overhead that the worker owed before the
+access passes while the worker waits for its turn.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class QueueLines(Component):
     # ---- queues ----------------------------------------------------------------------------------------------------
 
     def probe(self, w: Worker, q: int, end: int, takes: bool) -> None:
-        """A probe sets out to queue ``q``, to take at ``end``. ``takes``: the probe would take tasks from the queue as
-        the queue is now, and therefore writes lines already, unless the queue has a lock.
+        """A probe is sent to queue ``q``, to take at ``end``. ``takes``: the probe would take tasks from the queue as
+        the queue is now, and therefore writes lines at once, unless the queue has a lock.
         """
         w.wrote = bool(takes and self._locks[q] < 0)
         self._thief_owes(w, self._ends(q, end), writes=1 + (self._queues.length[q] == 1) if w.wrote else 0)
@@ -57,7 +57,7 @@ class QueueLines(Component):
         self._thief_owes(w, (self._front[q], self._back[q]), writes=0)
 
     def take(self, w: Worker, q: int, end: int) -> None:
-        """A probe takes tasks: the probe writes the line now, unless the probe wrote the line when it set out."""
+        """A probe takes tasks: the probe writes the line now, unless it wrote the line when it was sent."""
         if not w.wrote:
             self._thief_owes(w, self._ends(q, end), writes=1)
 
@@ -93,7 +93,7 @@ class QueueLines(Component):
         w.owed_thief_ps += w.owed_ps - before
 
     def _access(self, w: Worker, lines: tuple[ServedLine, ServedLine], writes: int) -> None:
-        """Access both lines; the first ``writes`` of them are written."""
+        """Access the two ``lines`` of a queue; write the first ``writes`` of them, read the others."""
         self._serve(w, lines[0], writes > 0)
         if lines[1] is not lines[0]:
             self._serve(w, lines[1], writes > 1)

@@ -1,10 +1,10 @@
 """Synchronisation objects: waiting for locks, atomic words, conditions and barriers (model 5).
 
 Every lock and every word of atomic operations is a server with one event, GRANT, and every barrier has one event,
-RELEASE; an actor that waits for an object has no event. The call with which an actor goes on is given at construction,
-or with the request.
+RELEASE; an actor that waits for an object has no event. The constructor gets the call with which a worker goes on;
+a request for a lock has the call for its actor.
 
-Readings of the model that are decided here:
+Interpretations of the model that are decided here:
 
 - An actor that waits for a lock, an atomic word or at a barrier spins; for workers of the same core, spinning is
   polling. An actor that waits for a condition rests.
@@ -12,9 +12,9 @@ Readings of the model that are decided here:
   barrier is idle; an actor that waits for a condition is parked.
 - The worker that executes UNLOCK releases the lock, even if another worker took it: the line moves to the releasing
   worker.
-- Signalling takes ``signal`` and the transfer of the line for each waiter that is let pass, one after the other. Each
-  waiter then sleeps on for a wake-up time, which depends on the distance between the waiter and the home of the
-  condition (`numasim.engine.reference.sync.cache_lines`). A waiter that need not wait pays the transfer of the line.
+- A signal takes the cost ``signal``, then a transfer of the line for each waiter that it lets pass. Each of these
+  waiters sleeps on for a wake-up time, which depends on the distance between the waiter and the home of the condition
+  (`numasim.engine.reference.sync.cache_lines`). An actor that need not wait pays the transfer of the line.
 - A release without waiters takes no time of the worker.
 """
 
@@ -54,8 +54,8 @@ class Release:
 class SyncObjects(Component):
     """Grants locks, opens barriers, lets waiters of conditions pass.
 
-    ``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes nothing
-    and the id of the object, and returns False if the worker has to wait.
+    ``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes no
+    overhead and the id of the object, and returns False if the worker has to wait.
     """
 
     def __init__(self, run: RunState, memory: MemorySystem, proceed: Callable[[Worker], None]) -> None:
@@ -250,7 +250,7 @@ class SyncObjects(Component):
         return False
 
     def _signal(self, w: Worker, ident: int, permits: int) -> bool:
-        """Let ``permits`` waiters pass: sleeping waiters, in the order in which they came, then later waiters."""
+        """Let ``permits`` waiters pass: sleeping waiters, in the order of arrival, then actors that come later."""
         condition = self._conditions[ident]
         spent = 0
         while permits and condition.sleepers:
