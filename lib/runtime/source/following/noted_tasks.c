@@ -46,7 +46,7 @@ void ns_thread_leave_gate(ns_thread_worker *worker) {
     ns_live_subtrees *counts = &ns_thread_pool_of(worker)->graph.live;
     add(&counts->live[counts->gate[worker->base.id]], -1);
     worker->in_gate = false;
-    ns_thread_gate_opens(worker); /* others of the unit may have found the gate closed meanwhile */
+    ns_thread_gate_opens(worker); /* other workers of the unit may have found the gate closed */
 }
 
 void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row) {
@@ -146,7 +146,7 @@ static void unlink_taken(ns_task_notes *parent, const ns_thread_task *task) {
     mine->taken_before = mine->taken_behind = NULL;
 }
 
-/* Note that the worker begins or resumes the task; or that the task has ended: then nobody executes the task. */
+/* Note that the worker begins or resumes the task; or, if `has_ended`, that no worker executes it any more. */
 static void note_taker(const ns_thread_worker *worker, ns_thread_task *task, bool has_ended) {
     ns_task_notes *parent = leaping_parent(ns_thread_pool_of(worker), task), *mine = ns_thread_notes_of(task);
     if (!parent) return;

@@ -5,7 +5,7 @@
 #include "numasim/runtime.h"
 #include "queues/split.h"
 
-/* Outgrown rings are freed only with the deque, since a thief may still read from them. */
+/* Outgrown rings are freed only with the deque, because a thief may still read from an outgrown ring. */
 struct ns_deque_ring {
     ns_deque_ring *outgrown;
     uint64_t mask;
@@ -44,7 +44,7 @@ void ns_deque_destroy(ns_deque *self) {
 
 /* ---- the owner --------------------------------------------------------------------------------------------------- */
 
-/* Return the tail with 64 bits. The tail is at most 2^32 - 1 below the split. */
+/* Return the 64-bit index of the tail, which is at most 2^32 - 1 below the split. */
 static uint64_t whole_tail(const ns_deque *self, uint64_t ends) {
     return self->split - (uint32_t)((uint32_t)self->split - ns_ends_tail(ends));
 }
@@ -71,7 +71,7 @@ static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
     ns_deque_ring *ring = ring_create(2 * (self->mask + 1), self->owned_ring);
     if (!ring) return NS_ERROR_MEMORY;
     for (uint64_t at = tail; at < bottom; at++) {
-        void *task = ns_atomic_pointer_load(&self->slots[at & self->mask], memory_order_relaxed); /* the owner's own */
+        void *task = ns_atomic_pointer_load(&self->slots[at & self->mask], memory_order_relaxed); /* as in a push */
         ns_atomic_pointer_store(&ring->slots[at & ring->mask], task, memory_order_relaxed); /* released with the ring */
     }
     use(self, ring);

@@ -7,7 +7,7 @@
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 
-/* A meeting point of some parties. */
+/* A central barrier of some of the parties, or of the nodes. */
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 arrived; /* parties that have arrived since the last opening */
     NS_OWN_LINE ns_atomic_u32 open;    /* the number of the last opening */
@@ -47,7 +47,7 @@ static bool count_in(meeting *self) {
 static void open_meeting(meeting *self, uint32_t number) {
     /* relaxed: other parties see this store with the opening, before any party can arrive again */
     ns_atomic_u32_store(&self->arrived, 0, memory_order_relaxed);
-    /* release: what all did before is seen by those that leave */
+    /* release: the parties that leave see all that all parties did before */
     ns_atomic_u32_store(&self->open, number, memory_order_release);
 }
 
