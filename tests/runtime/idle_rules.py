@@ -1,4 +1,4 @@
-"""Rules for idle workers, after the task runtimes of today (model 4.15), for strategies of tests."""
+"""Rules for idle workers, modelled on present task runtimes (model 4.15), for strategies of tests."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ RULES = {
 
 
 def resting(folder: Path, strategy: str, rules: str) -> str:
-    """Write the strategy with the rules of a runtime to a file. Return the file."""
+    """Write ``strategy`` with the idle rules ``RULES[rules]`` to a file. Return the file."""
     return strategy_file(folder, f"{strategy}-{rules}", f"idle: {{{RULES[rules]}}}", like=strategy)

@@ -37,7 +37,7 @@ def library_sources() -> list[Path]:
 
 
 def library_with_virtual_time() -> list[Path]:
-    """Return the C library's sources with virtual time; its C++ engine is in the library that was built."""
+    """Return the C library's sources with virtual time, whose C++ engine is in the built library VIRTUAL_LIBRARY."""
     if not VIRTUAL_LIBRARY.is_file():
         pytest.fail(f"{VIRTUAL_LIBRARY} is not built: pip install . does it, or cmake with lib")
     return [*library_sources(), *sorted(VIRTUAL_TIME.glob("*.c")), VIRTUAL_LIBRARY]
@@ -46,7 +46,7 @@ def library_with_virtual_time() -> list[Path]:
 def plan_file(
     folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi", machine: str = MACHINE, seed: int = 0
 ) -> Path:
-    """Write the compiled plan of a strategy (shipped or a file), of a runtime preset with joins. Return the file."""
+    """Write the plan of a strategy (shipped or a file) and a runtime preset with the rule ``join``. Return the file."""
     preset = folder / f"{runtime}-{join}.yaml"
     preset.write_text(f"name: {runtime}-{join}\nlike: {runtime}\njoin: {join}\n")
     path = folder / f"{Path(strategy).stem}-{runtime}-{join}-{workers}.plan"

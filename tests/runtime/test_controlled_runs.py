@@ -44,8 +44,8 @@ def test_what_a_controller_decides_is_kept_and_gone_by_again(strategy: str, prog
 
 
 def test_every_run_of_a_process_asks_the_controller_anew(program: Path, tmp_path: Path) -> None:
-    """Two runs, and one warm-up run that does not count, of a program of two iterations. If a run read the decisions of
-    the next run, the next run would wait for ever, or be refused.
+    """Two runs, and one warm-up run that does not count, of a program of two iterations. If a run read
+    decisions that belong to the next run, the next run would wait for ever, or be refused.
     """
     _, graph = recorded(program, tmp_path, "fft", n=512)
     assert sum(step.ends_iteration for step in steps(graph.phases, graph.loops)) == 2

@@ -63,8 +63,8 @@ def test_the_example_runs(prefix: Path, c_compiler: str, tmp_path: Path, static:
 
 
 def test_programs_have_virtual_time_where_it_is_built(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
-    """The installed library gets the file for pkg-config of a build with virtual time, and the package's library of
-    virtual time, which is compiled already.
+    """The installed library gets two files: numasim.pc of a build with virtual time, and the library of virtual time
+    that the Python package contains.
     """
     configure_library(tmp_path / "build", c_compiler, virtual=True)
     installed = shutil.copytree(prefix, tmp_path / "installed", symlinks=True)

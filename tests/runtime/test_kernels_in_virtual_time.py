@@ -39,7 +39,7 @@ def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, 
 
 
 def cells(label: str) -> list[tuple[str, int]]:
-    """Return (strategy, workers): a third of the strategies with numbers of workers, differently for each kernel."""
+    """Return pairs (strategy, workers) for a kernel: a third of the strategies, another third for the next kernel."""
     if ALL:
         return list(product(STRATEGIES, WORKERS))
     shift = list(SMALL).index(label)
@@ -61,7 +61,7 @@ def test_a_file_has_a_seed_that_an_order_may_override(program: Path, tmp_path: P
 
 
 def test_a_program_has_the_dependences_of_the_plans_graph(program: Path, tmp_path: Path) -> None:
-    """The other graph has the same tasks and ops, but no task waits for another task."""
+    """The plan's graph has the tasks and ops of the program, but in the graph no task waits for another task."""
     parameters = {"tiles": 3, "dependences": 1}
     recorded(program, tmp_path, "cholesky", **parameters)
     path = tmp_path / "cholesky.json"
@@ -90,7 +90,7 @@ def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tm
 
 @pytest.mark.parametrize("model", MODELS, ids=["alone", "coupled"])
 def test_segments_take_what_their_bodies_take(model: Mapping[str, str], program: Path, tmp_path: Path) -> None:
-    """With measured costs, a segment takes its time on this processor, and declared work does not count."""
+    """With measured costs, a segment takes the time of its body on this processor, not its declared time (here 0)."""
     recorded(program, tmp_path, "fft", 6, n=2**12)
     text = (tmp_path / "fft.json").read_text()
     declared, times = re.subn(r'"compute_ps":\d+', '"compute_ps":0', text)

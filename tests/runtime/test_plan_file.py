@@ -27,15 +27,15 @@ READ = Access(0, 0, 2 * PAGE)
 
 
 def touching(*accesses: Access, **placement: Any) -> Plan:
-    """Return a plan with one segment of 1 ns and these accesses, on two nodes with 100 ns latency, 100 ns apart."""
+    """Return a plan of one segment of 1 ns with these accesses, on two nodes: 100 ns local latency, 200 ns remote."""
     work = graph(task(Run(1000, accesses)), regions=(REGION,))
     strategy = stealing(placement={"policy": "first-touch", "granule": 1, **placement}, mapping="contiguous")
     return plan_of(work, 2, strategy, machine=toy(sockets=2, cores=1), skip=False)
 
 
 def test_a_measured_time_computes_for_as_long_and_waits_as_planned(c_compiler: str, tmp_path: Path) -> None:
-    """A start is (segment, node, measured time or -1). The program prints (time, local time, overhead) for each.
-    Then the program prints the page faults and the bytes by pair of nodes.
+    """A start is (segment, node, measured time or -1). The program prints (time, local time, overhead) for each start,
+    then the number of page faults, and the bytes by pair of nodes.
     """
     files = [HERE / "virtual" / "segment_times.c", *sources("fields.c", "plan_file.c"), *core_sources()]
     program = compile_program(c_compiler, tmp_path / "segment_times", files, ADDRESSES)
@@ -81,7 +81,7 @@ TEAM = graph(body(0), body(0), phases=(phase(0, 1, deal=Deal.CYCLIC),), words=WO
 
 @pytest.mark.parametrize("name", [*BAD_FIELDS, *BAD_WORDS])
 def test_a_wrong_field_is_named(name: str, program: Path, tmp_path: Path) -> None:
-    """Each kind of check once: the schema has the bounds and sizes of the other fields."""
+    """Each kind of check is tested on one field: the schema has the bounds and sizes of all other fields."""
     plan = touching(READ, WRITE) if name in BAD_FIELDS else plan_of(TEAM, 2)
     value, sentence = {**BAD_FIELDS, **BAD_WORDS}[name]
     write_fields({**plan_fields(plan, 1), name: value}, tmp_path / "plan")

@@ -96,7 +96,7 @@ def test_what_is_read_first_was_initialised(cases: Path, tmp_path: Path) -> None
 
 def test_a_team_waits_in_the_order_of_its_parts(cases: Path, tmp_path: Path) -> None:
     said, graph = recorded_case(cases, "team", tmp_path)
-    assert said == "123" + "012345"  # the sections of parts 0, 1 and 2, then the tickets in the order of their draws
+    assert said == "123" + "012345"  # the critical sections of parts 0, 1 and 2; then the tickets, as they were taken
     assert [Kind(kind).name for kind in graph.kind] == ["IMPLICIT"] * 3
     assert graph.phases[0].deal == Deal.CYCLIC
     assert graph.tasks == 0
@@ -141,7 +141,7 @@ def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
 
 
 def test_stolen_is_the_order_of_a_thief(orders: Path) -> None:
-    """A thief takes all children of the root, the oldest first, and their children from its own deque."""
+    """A thief steals the root's children, oldest first, and pops their children from its own deque, newest first."""
     for seed in SEEDS:
         assert begun(orders, "stolen", seed) == begun(orders, "thief", seed)
 

@@ -35,7 +35,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def holds(run: KernelRun) -> None:
-    """Check the sums that hold for any run."""
+    """Check what holds for the counts of any run."""
     columns = run.columns
     assert run.correct
     assert columns["steal_attempts"] >= columns["steal_success"] <= columns["tasks_stolen"]
@@ -73,8 +73,8 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
 
 
 def visiting(folder: Path, condition: str, least: int) -> str:
-    """Write a strategy whose thieves only visit queues of at least ``least`` tasks: queues of this length at the probe,
-    or queues that their owners have announced.
+    """Write a strategy whose thieves visit only queues of ``least`` or more tasks. The thief reads the length at the
+    probe (condition ``length``), or the owner has announced the queue.
     """
     if condition == "length":
         return strategy_file(folder, f"length-{least}", f"steal: [{{from: others, if: {{length: {least}}}}}]")
@@ -82,7 +82,7 @@ def visiting(folder: Path, condition: str, least: int) -> str:
     return strategy_file(folder, f"{condition}-{least}", thresholds, like="threshold")
 
 
-QUEUES = pytest.mark.parametrize("runtime", ["ompi", "bare"])  # bounded queues, and lanes
+QUEUES = pytest.mark.parametrize("runtime", ["ompi", "bare"])  # ompi: bounded queues; bare: lanes
 CONDITIONS = ("length", "owner", "owner-exact")
 
 
@@ -104,7 +104,7 @@ def test_thieves_come_to_queues_that_are_long_enough(
 @QUEUES
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, condition: str, runtime: str) -> None:
-    """A queue of fib(20) never has more tasks than fib(20) has levels, plus one."""
+    """A queue of fib(20) never has more than 21 tasks, one for each level and one more: thieves never come."""
     plan = plan_file(plans, visiting(plans, condition, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=5), program):
         holds(run)
@@ -132,7 +132,7 @@ def test_one_worker_that_blocks_can_never_go_on(program: Path, plans: Path) -> N
         run_kernel(Order("fib", {"n": 3}, plan=plan_file(plans, "randomized", "block", 1)), program)
 
 
-SHORT = {"depth": 4, "width": 4, "low_ns": 0, "high_ns": 1000}  # at most 341 tasks
+SHORT = {"depth": 4, "width": 4, "low_ns": 0, "high_ns": 1000}  # at most 1 + 4 + 16 + 64 + 256 = 341 tasks
 
 
 def test_graphs_are_those_of_successive_seeds(program: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, workers: int) -> None:
-    """Ten lines stream at a time, so a far line takes a tenth of the difference of latencies longer."""
+    """Ten cache misses overlap: a remote line takes a tenth of the difference of latencies longer than a local line."""
     plan = plan_file(plans, "randomized", "help", workers)
     latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"), 0)["latency_ps"].reshape(2, 2)
     further_ps = latency_ps - latency_ps.diagonal()[:, None]
@@ -233,7 +233,7 @@ def words_of(plans: Path, case: str) -> list[str | Path]:
 
 LANES = ["4 topology-aware help bare", "3 threshold help bare"]
 CILK = ["4 cilk help", "4 cilk continuation"]
-KEPT = {  # the programs of threads/ that print only promises that the runtime does not keep, and how they are run
+KEPT = {  # programs of threads/ that print only violated requirements, with the arguments `words_of` of their runs
     "everything": ["1", "2", "5", "4 serial", *CILK, "4 randomized continuation", *LANES],
     "lanes": ["1", "2", "5", "1 serial", *CILK, "4 randomized continuation", "4 threshold help", *LANES],
     "dependences": [
@@ -373,7 +373,7 @@ def plan_with(folder: Path, kind: str) -> Path:
 
 @pytest.mark.parametrize("kind", get_args(LockName))
 def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
-    """The counter is exact. Every acquisition except the first is a hand-over, within a node or between nodes."""
+    """The kernel's counter is exact. All acquisitions but the first are hand-overs, within a node or between nodes."""
     order = Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=plan_with(tmp_path, kind))
     (run,) = run_kernel(order, program)
     ((acquisitions, within, between, waited_ps, held_ps),) = run.words

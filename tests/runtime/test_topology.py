@@ -22,7 +22,7 @@ def topology(program: Path, *arguments: str | Path) -> Any:
 
 
 def groups(cpus: list[dict[str, int]], member: str) -> set[frozenset[int]]:
-    """Return the sets of processors that share one number."""
+    """Return the sets of processors that have the same value of ``member``, such as ``core``."""
     return {frozenset(cpu["id"] for cpu in cpus if cpu[member] == value) for value in {cpu[member] for cpu in cpus}}
 
 
@@ -66,7 +66,7 @@ def test_both_readers_of_sysfs_refuse_the_same(name: str, program: Path, tmp_pat
 
 
 def test_a_bitmap_of_several_groups(program: Path, tmp_path: Path) -> None:
-    """Processors 0 and 69: bit 5 of the highest of three groups. Some kernels begin a new line after this group."""
+    """Processor 69 is bit 5 (0x20) of the highest of three groups of 32. Some kernels break the line after it."""
     put(tmp_path, "devices/system/cpu/online", "0,69")
     put(tmp_path, "devices/system/node/online", "0-1")
     put(tmp_path, "devices/system/node/node0/cpumap", "00000000,00000000,00000001")

@@ -40,7 +40,7 @@ def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
 
 
 def counts_of_run(run: KernelRun) -> dict[str, Any]:
-    """Return the counts of a run in virtual time, by the same names."""
+    """Return the counts of a run in virtual time, by the names that `counts_of` uses."""
     tables = ("node_attempts", "node_success", "node_bytes", "words")
     return {
         "makespan_ps": run.makespan_ps,

@@ -123,7 +123,7 @@ static void loop_pieces(ns_task *self, int64_t begin, int64_t end, int64_t grain
 RIGHT_USE(ns_parallel_for, loop_pieces(self, 0, 100, 10, 16))
 RIGHT_USE(ns_parallel_for, loop_pieces(self, 0, 8, -5, 8))
 RIGHT_USE(ns_parallel_for, loop_pieces(self, 5, -5, 1, 0))
-/* 2^63 - 1 indices, and 2^63, halved */
+/* 2^64 - 1 indices, halved into 2^63 - 1 (at most the grain) and 2^63 indices, which are halved again: 3 pieces */
 RIGHT_USE(ns_parallel_for, loop_pieces(self, INT64_MIN, INT64_MAX, INT64_MAX, 3))
 MISUSE(ns_parallel_for, "a null body", PROGRAM, "null", ns_parallel_for(self, 0, 10, 1, NULL, NULL))
 

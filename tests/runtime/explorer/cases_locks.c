@@ -9,7 +9,7 @@ enum { BATCH = 1 };
 static struct lock_case {
     ns_numa_lock *lock;
     ns_atomic_u32 *counter; /* incremented under the lock, in two steps: a load and a store */
-    uint32_t *run;          /* successive entries of node 0 while node 1 waits; or the number of successful tries */
+    uint32_t *run;          /* successive acquisitions by node 0 while node 1 waits; or the number of successes */
 } it;
 
 static void make(const char *kind) {
@@ -106,7 +106,7 @@ static void enter_by_node(uint32_t id) {
         ns_atomic_pointer_load(door(), memory_order_relaxed); /* orders this thread with the arrival of node 1 */
         if (node) ns_explore_granted();
         *it.run = ns_explore_waiting() ? *it.run + 1 : 0;
-        /* the first of these entries may be earlier than the arrival of node 1 */
+        /* the first acquisition that is counted may have begun before node 1 arrived */
         ns_explore_require(*it.run <= 1 + BATCH,
                            "a node hands the lock over within itself at most `batch` times in a row");
         ns_numa_lock_release(it.lock, node);

@@ -3,10 +3,11 @@
  *
  * Threads are fibers. Each access of source/platform/atomics.h is a step; the work of a thread between two accesses
  * belongs to the first of them. Schedules are run depth first, each from the beginning. Of schedules that differ only
- * in the order of steps at different words, only one is run (sleep sets: Godefroid 1996). In a state that was reached
- * before, only those steps are explored that were asleep then. A state consists of the values that each thread has
- * read, the contents of memory, and the stores that have not reached memory. So all shared data must be accessed by
- * source/platform/atomics.h; or be in memory of ns_near_memory and be protected by such accesses; or follow from both.
+ * in the order of steps at different words, only one is run: steps that lead to the others are asleep (sleep sets:
+ * Godefroid 1996). In a state that was reached before, only steps are explored that were asleep then. A state consists
+ * of the values that each thread has read, the contents of memory, and the stores that have not reached memory. So all
+ * shared data must be accessed by source/platform/atomics.h; or be in memory of ns_near_memory and be protected by such
+ * accesses; or follow from these.
  *
  * A thread that rests (ns_pause) resumes when a word that it has read since its last rest gets another value. So
  * waiting loops may only read until they succeed. A schedule in which no thread can take a step is a violation.
@@ -40,14 +41,14 @@ typedef struct {
 
 typedef struct {
     uint64_t schedules; /* schedules that were run to their end */
-    uint64_t left;      /* schedules that were left, since all continuations had been explored */
+    uint64_t left;      /* schedules that were cut off in a state whose continuations had been explored */
     uint64_t states, steps;
     uint32_t longest; /* largest number of steps of a schedule */
     bool violated;
     char sentence[256]; /* the violated requirement */
 } ns_explore_result;
 
-/* Explore all schedules, or until a schedule violates a requirement. Print this schedule. */
+/* Explore all schedules; but if a schedule violates a requirement, print this schedule and stop. */
 void ns_explore_run(const ns_explore_case *self, enum ns_explore_memory memory, ns_explore_result *result);
 
 /* Called by threads and checks: end the exploration if `holds` is false. */
@@ -55,20 +56,20 @@ void ns_explore_require(bool holds, const char *sentence);
 
 /* Called by threads: from here on the thread depends only on shared memory and on `place`, a number chosen by the case.
  * Forget the values that the thread has read, and the words on its stack below the caller. States that differ only in
- * these become one state. This is allowed after a function of the library without a result, since such a function gives
- * its caller no information. */
+ * these values and words become one state. This is allowed after a function of the library without a result, since such
+ * a function gives its caller no information. */
 void ns_explore_forget(uint32_t place);
 
 /* Called by threads: the next successful read-modify-write of this thread at `location` is its arrival there. */
 void ns_explore_arriving(const void *location);
 
-/* Called by threads: return the number of threads that arrived before this thread and are not yet granted. */
+/* Called by threads: return how many threads arrived before this thread and have not called ns_explore_granted. */
 uint32_t ns_explore_ahead(void);
 
-/* Called by threads: the arrival of this thread is granted. */
+/* Called by threads: this thread got what it arrived for, such as a lock. */
 void ns_explore_granted(void);
 
-/* Called by threads: return the number of threads that have arrived and are not yet granted. */
+/* Called by threads: return how many threads have arrived and have not called ns_explore_granted. */
 uint32_t ns_explore_waiting(void);
 
 /* Tables of cases by subject; each table ends with a case without a name. */

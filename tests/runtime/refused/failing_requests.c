@@ -23,7 +23,7 @@
 static _Atomic int64_t left; /* requests up to the failing one; 0: no request fails */
 static _Atomic bool has_failed;
 
-/* Make request number `nth` from now on fail (counted from 1), and no other request; 0: none. */
+/* Make the `nth` request from now on fail (counted from 1), and no other request; 0: no request fails. */
 static void fail_request(int64_t nth) {
     has_failed = false;
     left = nth;
@@ -61,7 +61,7 @@ enum { TURNS = 9, TERMS = 5, OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + INDICE
 
 static int problems;
 static _Atomic int64_t done; /* number of steps that the program has done */
-static int64_t under_lock;   /* the same number, counted under a lock of the pool */
+static int64_t under_lock;   /* the number of steps, counted under a lock of the pool */
 static char storage[OBJECT_BYTES];
 static int64_t object, lock, barrier;
 

@@ -25,7 +25,7 @@ static void leaf(ns_task *self, void *nothing) {
 
 static void tree(ns_task *self, void *given);
 
-/* If it is the turn of the wrong step, do the wrong step and return true. */
+/* Count a step. If it is the wrong step, make a wrong call and return true. */
 static bool goes_wrong(ns_task *self) {
     ns_future future;
     if (--left) return false;

@@ -6,7 +6,7 @@
 #include "program.h"
 #include "threads/worker.h"
 
-enum { RESTS = 20000 }; /* rests during which the other worker sees the task */
+enum { RESTS = 20000 }; /* rests of the owner, in which the other worker probes the queue */
 
 static uint32_t executed_by = UINT32_MAX;
 static ns_atomic_u32 searching;

@@ -61,7 +61,7 @@ BODY(get_future) {
     require(*call->awaited == 2, "a future of an ancestor is there");
 }
 
-/* Wait for tasks below in the lane, as the task itself or as a part, with an own child; then spawn another child. */
+/* Wait for tasks below in the lane, in the task itself or in a part of it, with a child; then spawn another child. */
 BODY(wait_for_ancestors) {
     uint8_t own[2] = {0}, *first = &own[0], *second = &own[1];
     ns_spawn(self, increment_twice, &first, sizeof first);
@@ -155,7 +155,7 @@ BODY(spawn_many_typed) {
     require(right == MANY, "each of many typed children has its result");
 }
 
-/* Leave the newest typed child in the lane while its parent waits for another, makes a call, and ends without join. */
+/* The newest typed child stays in the lane while its parent waits for another child, makes a call, and ends. */
 BODY(leave_newest) {
     int64_t *result = *(int64_t **)arguments;
     doubled_spawn(self, result, 21);

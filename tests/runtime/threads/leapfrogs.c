@@ -23,7 +23,7 @@ typedef struct {
 static _Thread_local const frame *waiting; /* the task in whose join the thread is, the innermost one */
 static atomic_int tasks, stolen, strange;
 
-/* Return whether the worker has begun a child of the frame. One that took a child may be just about to note this. */
+/* Return whether the worker has begun a child of the frame. A worker that took a child may not have noted this yet. */
 static bool has_begun_a_child(const frame *of, int worker) {
     for (;;) {
         int said = 0;

@@ -1,5 +1,5 @@
-/* Reductions give the same result to the last bit for any number of workers: the result of the tree of halves, or of
- * the order of spawns. The program computes the expected result serially. */
+/* Reductions give the same result to the last bit for any number of workers: a loop combines the halves of halved
+ * ranges, and children are combined in the order of spawns. The program computes the expected result serially. */
 #include "program.h"
 
 enum { TERMS = 100, ROUNDS = 4, DIGITS = 16 };
@@ -42,7 +42,7 @@ static void check_sums(ns_task *self) {
 
 /* ---- long values, whose order matters ---------------------------------------------------------------------------- */
 
-/* A text of the digits of all indices. The last digits are kept, so no combination is commutative. */
+/* A text of the digits of all indices, of which the last digits are kept. So no combination is commutative. */
 typedef struct {
     char digits[DIGITS * 8];
     int64_t first, last;
