@@ -199,7 +199,7 @@ def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
 
 
 def test_times_that_do_not_fit_63_bits_are_refused(program: Path) -> None:
-    """Virtual time refuses too large a sum of the times of three workers; the engine, too large a time of one worker."""
+    """Virtual time refuses too large a sum of three times; the engine refuses too large a time of one worker."""
     bodies = [body(*[Segment(2**60 // 4 * 3)] * 4) for _ in range(3)]
     plan = plan_of(graph(*bodies, phases=(phase(*range(3), deal=Deal.CYCLIC),)), 3)
     with pytest.raises(InputError, match=r"the times of 3 workers add up to more than 2\*\*63 ps"):
