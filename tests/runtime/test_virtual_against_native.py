@@ -158,7 +158,7 @@ def test_random_plans_have_all_that_virtual_time_executes() -> None:
 
 
 def helped() -> Plan:
-    """Return a plan whose strategy has helpers."""
+    """Return a plan whose strategy has helpers: idle cores that fetch data of tasks into caches (model 4.11)."""
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},

@@ -72,7 +72,7 @@ static int wait_at_door(void) {
     return error ? error : ns_numa_lock_release(door_lock, 1);
 }
 
-/* Wait until the second thread opens the door for this thread, which may come later. */
+/* Let a second thread open the door. Wait at the door until it is open. */
 static int waits(void) {
     door_lock = a_lock(NULL);
     door = a_condition();

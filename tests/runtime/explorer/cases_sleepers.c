@@ -149,7 +149,7 @@ static void check(void) {
     ns_explore_require(!ns_atomic_u64_load(&it.sleepers->census, memory_order_relaxed), "no worker searches or sleeps");
 }
 
-/* Worker 2 sleeps. Worker 1 searches, and finds nothing so far. */
+/* Worker 2 sleeps. Worker 1 searches, and has found no task yet. */
 static void push_to_two(uint32_t id) {
     if (id == 0)
         push(0);

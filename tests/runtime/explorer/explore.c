@@ -172,7 +172,7 @@ typedef struct {
 typedef struct {
     uint64_t todo, asleep;
     uint32_t chosen;
-    step done; /* the step of `chosen`, for the report */
+    step done; /* the step of process `chosen`, for the report */
     uint64_t result;
 } frame;
 

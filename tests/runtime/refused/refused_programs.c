@@ -1,5 +1,5 @@
-/* Programs that differ from the program of their plan, in virtual time: each is refused at every step in turn, and
- * leaves no memory.
+/* Programs in virtual time that differ from their plan's graph in one step: whichever step it is, the run is refused,
+ * and leaves no memory.
  *
  * Run as `refused_programs PLAN`. The program is a tree of tasks with arguments in allocated memory. Step number n is
  * wrong, in each of several ways. Prints a line with the error code and the reason for each. */

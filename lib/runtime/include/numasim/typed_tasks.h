@@ -65,7 +65,7 @@ typedef uint64_t ns_lane_word;
 enum { NS_INLINED_BYTES = 48, NS_RESULT_AT = 8, NS_RESULT_BYTES = NS_INLINED_BYTES - NS_RESULT_AT };
 
 /* A task in a lane. The arguments of a typed task begin with the address for the result, which only the owner reads.
- * The arguments proper begin at NS_RESULT_AT; later the result is at the same place. */
+ * The arguments proper begin at NS_RESULT_AT; when the body has returned, its result is at the same place. */
 typedef struct {
     ns_lane_word ended; /* 0 until a thief has executed the task; then the number of bytes of the result plus one */
     ns_body *body;

@@ -52,7 +52,7 @@ ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
     ns_call(self, order->body, (void *)(uintptr_t)order->arguments);
     if (order->future) {
-        /* release: orders the end of the task, as in task_records.c */
+        /* release: a thread that sees the future done sees all that the task did */
         ns_atomic_u32_store((ns_atomic_u32 *)(void *)&order->future->done, 1, memory_order_release);
         ns_thread_wait_ended((ns_thread_worker *)self->worker, order->future, 1);
     }

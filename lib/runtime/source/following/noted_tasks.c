@@ -10,12 +10,12 @@ static ns_atomic_u64 *atomic(const int64_t *count) { return (ns_atomic_u64 *)(ui
 
 /* Add `number` to a count. Return the previous value. */
 static int64_t add(int64_t *count, int64_t number) {
-    /* acq_rel: the worker that subtracts the last unit sees all that the earlier workers did */
+    /* acq_rel: the worker that brings a count to 0 sees all that workers did before their subtractions */
     return (int64_t)ns_atomic_u64_fetch_add(atomic(count), (uint64_t)number, memory_order_acq_rel);
 }
 
 static int64_t now(const int64_t *count) {
-    return (int64_t)ns_atomic_u64_load(atomic(count), memory_order_relaxed); /* relaxed: a hint; the gate decides */
+    return (int64_t)ns_atomic_u64_load(atomic(count), memory_order_relaxed); /* relaxed: a hint; pass_gate decides */
 }
 
 void ns_thread_see_live(const ns_thread_pool *pool, int64_t *live, int64_t *awaited) {
@@ -36,7 +36,7 @@ bool ns_thread_pass_gate(ns_thread_worker *worker, const ns_level *level) {
     do {
         if ((int64_t)live >= pool->file.plan.steal.live_most) return false;
     } while (!ns_atomic_u64_compare_exchange(atomic(&counts->live[unit]), &live, live + 1, memory_order_acq_rel,
-                                             memory_order_relaxed)); /* acq_rel: as above */
+                                             memory_order_relaxed)); /* acq_rel: as in `add` */
     worker->in_gate = true;
     return true;
 }

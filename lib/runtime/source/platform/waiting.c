@@ -82,7 +82,7 @@ void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
     until.tv_sec += span.tv_sec + (until.tv_nsec + span.tv_nsec) / NS_PER_S;
     until.tv_nsec = (until.tv_nsec + span.tv_nsec) % NS_PER_S;
     pthread_mutex_lock(&bed->lock);
-    if (ns_atomic_u32_load(word, memory_order_relaxed) == value) /* relaxed: as above */
+    if (ns_atomic_u32_load(word, memory_order_relaxed) == value) /* relaxed: as in ns_futex_wait */
         pthread_cond_timedwait(&bed->woken, &bed->lock, &until);
     pthread_mutex_unlock(&bed->lock);
 }

@@ -57,12 +57,12 @@ static void adopt_ends(ns_deque *self, uint64_t ends) {
 }
 
 static void publish_half(ns_deque *self) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     adopt_ends(self, ns_split_publish_half(&self->ends, (uint32_t)bottom));
 }
 
 void ns_deque_publish(ns_deque *self) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     adopt_ends(self, ns_split_publish_all(&self->ends, (uint32_t)bottom));
 }
 
@@ -79,7 +79,7 @@ static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
 }
 
 int ns_deque_push_slowly(ns_deque *self, void *task) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     /* acquire: the thief that moved the tail has finished reading the slot, which may now be written */
     const uint64_t tail = whole_tail(self, ns_atomic_u64_load(&self->ends, memory_order_acquire));
     if (bottom - tail > self->mask) {
@@ -108,7 +108,7 @@ static bool take_last(ns_deque *self, uint64_t ends) {
 }
 
 void *ns_deque_pop_slowly(ns_deque *self) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     if (bottom > self->split) return pop_private(self, bottom);
     for (;;) {
         const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: as in a slow push */

@@ -36,7 +36,7 @@ static void look_at_rest(ns_thread_worker *worker) {
         ns_thread_see_live(pool, (int64_t *)(uintptr_t)view->live, (int64_t *)(uintptr_t)view->awaited);
 }
 
-/* For the join rule `leapfrog`: note in `actor` whether the worker waits in a join, and whom it may rob. */
+/* For the join rule `leapfrog`: note in `actor` whether the worker joins, and from which worker it may steal. */
 static void see_taker(ns_actor *actor, const ns_thread_wait *wait) {
     actor->leapfrogs = true;
     actor->leaps = wait && wait->task;

@@ -66,7 +66,7 @@ static bool have_all_announced(const ns_thread_pool *pool, uint64_t stamp) {
 
 void ns_thread_end_quiescent(ns_thread_pool *pool, const char *why) {
     ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, why);
-    ns_atomic_u32_store(&pool->quiescent, 1, memory_order_relaxed); /* relaxed: seen soon */
+    ns_atomic_u32_store(&pool->quiescent, 1, memory_order_relaxed); /* relaxed: workers see the store soon enough */
     if (!pool->sleeps) return;
     ns_fence(); /* a worker that announces its sleep later, and is not woken here, sees the store */
     ns_sleepers_wake_all(pool->sleepers);

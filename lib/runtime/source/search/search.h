@@ -95,7 +95,7 @@ static inline bool ns_thread_is_patient(const ns_thread_worker *worker, int64_t 
     return wait_ps > INT64_C(1000000000) || worker->search.fails % 256 == 0;
 }
 
-/* Return whether the worker could find a task if all other workers did nothing. */
+/* Return whether the worker could find a task if all other workers changed nothing. */
 bool ns_thread_finds_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* End a run that can only end with an error, for the reason `why`. */

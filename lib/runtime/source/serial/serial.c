@@ -152,7 +152,7 @@ static void resume_body(serial_task *self) {
     if (pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED) self->resumed_ps = ns_cpu_ps();
 }
 
-/* Refuse a task that has got one of several futures, and makes another call before it gets the others. */
+/* Refuse a task that has got one of several futures, and makes another call before it gets the other futures. */
 static _Noreturn void refuse_early_get(serial_task *self) {
     give_up(self, NS_ERROR_UNSUPPORTED,
             "a task gets one of several futures and goes on before it has got the others; a task graph cannot say so",

@@ -72,13 +72,13 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     clh_lock *self = (clh_lock *)base;
-    place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* as above */
+    place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* sees the state of `before` */
     /* relaxed: the load only decides whether to try */
     if (before && ns_atomic_u32_load(&before->state, memory_order_relaxed) != LEFT) return false;
     place *mine = take_place(self);
     void *tail = before;
     const bool swapped = ns_atomic_pointer_compare_exchange(&self->tail, &tail, mine, memory_order_acq_rel,
-                                                            memory_order_relaxed); /* as above */
+                                                            memory_order_relaxed); /* as in acquire */
     if (swapped)
         follow(self, before, mine);
     else

@@ -110,7 +110,7 @@ static void acquire_ticket(ns_numa_lock *base, uint32_t node) {
 static bool try_ticket(ns_numa_lock *base, uint32_t node) {
     (void)node;
     ticket_lock *self = (ticket_lock *)base;
-    /* acquire: pairs with the release by the last holder; relaxed: as above */
+    /* acquire: pairs with the release by the last holder; relaxed: as in acquire_ticket */
     const uint32_t served = ns_atomic_u32_load(&self->served, memory_order_acquire);
     uint32_t drawn = served; /* equal if no thread has the lock or waits */
     return ns_atomic_u32_compare_exchange(&self->drawn, &drawn, served + 1, memory_order_relaxed, memory_order_relaxed);

@@ -14,7 +14,7 @@ static ns_mcs_place *await_next(ns_mcs_place *place) {
 
 /* Replace `mine`, the holder's place on the stack, by the place `holder` inside the lock. */
 static void move_in(ns_mcs *self, ns_mcs_place *mine) {
-    ns_mcs_place *next = ns_atomic_pointer_load(&mine->next, memory_order_acquire); /* as above */
+    ns_mcs_place *next = ns_atomic_pointer_load(&mine->next, memory_order_acquire); /* as in await_next */
     /* relaxed: other threads write this word only after they see the tail that is stored below */
     ns_atomic_pointer_store(&self->holder.next, next, memory_order_relaxed);
     if (next) return;
@@ -61,7 +61,7 @@ void ns_mcs_release(ns_mcs *self) {
             return;
         next = await_next(&self->holder);
     }
-    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* release: as above; `next` may be freed after this */
+    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* release: as for the tail; `next` may be freed now */
 }
 
 bool ns_mcs_wanted(const ns_mcs *self) {

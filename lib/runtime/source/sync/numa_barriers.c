@@ -47,7 +47,7 @@ static bool count_in(meeting *self) {
 static void open_meeting(meeting *self, uint32_t number) {
     /* relaxed: other parties see this store with the opening, before any party can arrive again */
     ns_atomic_u32_store(&self->arrived, 0, memory_order_relaxed);
-    /* release: the parties that leave see all that all parties did before */
+    /* release: what all did before is seen by those that leave */
     ns_atomic_u32_store(&self->open, number, memory_order_release);
 }
 

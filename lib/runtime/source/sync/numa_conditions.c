@@ -46,7 +46,7 @@ static void enqueue(queue *self, waiter *mine) {
 
 /* Take up to `most` waiters from the front of the queue. Return a linked list of them; NULL if there is none. */
 static waiter *dequeue(queue *self, uint32_t most) {
-    if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as above */
+    if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as in enqueue */
     ns_mcs_acquire(&self->turn);
     waiter *taken = self->first, *last = NULL;
     uint32_t count = 0;

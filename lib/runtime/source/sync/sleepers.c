@@ -109,7 +109,7 @@ bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *take
 }
 
 bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers) {
-    return !is_covered(self, takers, ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: as above */
+    return !is_covered(self, takers, ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: fenced */
 }
 
 /* ---- the list of sleepers, under its lock ------------------------------------------------------------------------ */
@@ -149,7 +149,7 @@ static bool call(ns_sleepers *self, uint32_t place) {
         if (ns_atomic_u32_compare_exchange(state, &announced, NS_CALLED, memory_order_release, memory_order_relaxed))
             return false;
     }
-    ns_atomic_u32_store(state, NS_WOKEN, memory_order_release); /* release: as above */
+    ns_atomic_u32_store(state, NS_WOKEN, memory_order_release); /* release: the sleeper sees the pushed task */
     return true;
 }
 
@@ -162,8 +162,8 @@ static bool announce(ns_sleepers *self, const ns_sleep_order *order) {
     mine->awaits = order->awaited;
     mine->target = order->target;
     mine->timed = false;
-    /* relaxed, twice: others read these words under the lock; `waits` also after a fence, which pairs with the fence
-     * below */
+    /* relaxed, twice: other workers read these words under the lock; `waits` also after a fence, which pairs with the
+     * fence below */
     ns_atomic_u32_store(&mine->state, NS_ANNOUNCED, memory_order_relaxed);
     if (order->awaited) ns_atomic_u32_fetch_add(&self->waits, 1, memory_order_relaxed);
     self->order[self->count++] = order->worker;

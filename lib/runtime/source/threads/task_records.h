@@ -27,7 +27,7 @@ struct ns_thread_task {
     ns_body *body;
     ns_thread_task *parent; /* the parent, or NULL; for a free record: the next free record */
     char inlined[NS_INLINED_BYTES] NS_ALIGNED;
-    uint32_t pending;       /* children that were spawned and have not ended on the same worker */
+    uint32_t pending;       /* spawned children minus children that have ended on the task's worker */
     ns_atomic_u32 returned; /* pending children that have ended on other workers */
     ns_worker *home;        /* the worker that allocated the record */
 };
@@ -72,7 +72,7 @@ static inline bool ns_thread_task_is_joined(const void *task) {
  * whose parent adds `pending` when it waits: the sum is then zero. */
 static inline bool ns_thread_task_is_balanced(const void *task) {
     const ns_thread_task *self = task;
-    /* acquire: as above */
+    /* acquire: as in ns_thread_task_is_joined */
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
 }
 

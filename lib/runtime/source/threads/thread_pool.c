@@ -35,7 +35,7 @@ static bool is_run_over(const void *context) {
 static void meet(const ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_patience patience = {0};
-    /* acq_rel: every worker sees all that the others did before */
+    /* acq_rel: every worker sees all that the other workers did before they came */
     ns_atomic_u32_fetch_add(&pool->present, 1, memory_order_acq_rel);
     while (ns_atomic_u32_load(&pool->present, memory_order_acquire) < pool->base.workers) ns_patience_rest(&patience);
     if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();

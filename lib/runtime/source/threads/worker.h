@@ -131,9 +131,9 @@ struct ns_thread_pool {
     bool sleeps;           /* whether workers that find no task sleep */
 
     pthread_mutex_t lock; /* guards the fields below, except atomic words */
-    pthread_cond_t started, called, ended; /* if workers sleep, worker 0 calls the others after the start */
+    pthread_cond_t started, called, ended; /* if workers sleep, worker 0 starts the other workers: `called` */
     uint64_t epoch;    /* the number of the run */
-    uint64_t calls;    /* the number of the run to which worker 0 has called the others */
+    uint64_t calls;    /* the number of the run to which worker 0 has called the other workers */
     uint32_t active;   /* workers that have not left the run */
     uint32_t launched; /* number of threads that were started */
     bool closing;

@@ -56,7 +56,7 @@ uintptr_t ns_thread_stack_end(void);
 /* Make this process write a sentence before a stack overflow ends it by SIGSEGV, unless the program handles SIGSEGV. */
 void ns_thread_stack_report(void);
 
-/* Make the calling thread write this sentence, too. The `bytes` bytes at `apart` are the thread's stack for signals
- * until ns_thread_stack_leave. */
+/* Make overflows of the calling thread's stack write this sentence, too. The `bytes` bytes at `apart` are the thread's
+ * stack for signals until ns_thread_stack_leave. */
 void ns_thread_stack_watch(void *apart, size_t bytes);
 void ns_thread_stack_leave(void);
