@@ -1,5 +1,4 @@
-/* Locks: only one thread at a time is in the critical section, and all threads get there, in the order that the kind of
- * lock promises. */
+/* Locks: one thread at a time is in the critical section, and all get there in the order that the kind promises. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"

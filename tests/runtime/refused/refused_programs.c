@@ -2,7 +2,7 @@
  * and leaves no memory.
  *
  * Run as `refused_programs PLAN`. The program is a tree of tasks with arguments in allocated memory. Step number n is
- * wrong, in each of several ways. Prints a line with the error code and the reason for each. */
+ * wrong, in each of several ways. Prints a line with the error code and the reason for each wrong program. */
 #include <stdio.h>
 
 #include "numasim/runtime.h"

@@ -72,9 +72,9 @@ const char *ns_numa_lock_kind(uint32_t at);
 
 /* ---- condition variables ----------------------------------------------------------------------------------------- */
 
-/* Waiters queue on their node. A signal wakes the waiter that has waited longest on the node of the signaller. After
- * `batch` such signals in a row while waiters exist on other nodes, the next signal goes to another node. A signal
- * never wakes a waiter that begins to wait after the signal. */
+/* Each node has a queue of waiters. A signal wakes the waiter that has waited longest on the node of the signaller.
+ * After `batch` such signals in a row while waiters exist on other nodes, the next signal goes to another node. A
+ * signal never wakes a waiter that begins to wait after the signal. */
 typedef struct {
     uint32_t nodes; /* node numbers of callers are below this number; 0: 1 */
     int32_t home;   /* the node for the words that all nodes share, or NS_NUMA_ANYWHERE */
@@ -85,8 +85,7 @@ typedef struct {
 typedef struct ns_numa_condition ns_numa_condition;
 
 /* Create and destroy a condition. ns_numa_condition_create returns 0, NS_ERROR_OPTION for null or more than
- * NS_NUMA_NODES nodes, or NS_ERROR_MEMORY. If creation fails, `*self` is null. ns_numa_condition_destroy accepts
- * null. */
+ * NS_NUMA_NODES nodes, or NS_ERROR_MEMORY. If creation fails, `*self` is null. Null can be destroyed. */
 int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options);
 void ns_numa_condition_destroy(ns_numa_condition *self);
 
@@ -117,8 +116,7 @@ typedef struct {
 typedef struct ns_numa_barrier ns_numa_barrier;
 
 /* Create and destroy a barrier. ns_numa_barrier_create returns 0; NS_ERROR_OPTION for null, an unknown kind, no parties
- * or a node from NS_NUMA_NODES on; or NS_ERROR_MEMORY. If creation fails, `*self` is null. ns_numa_barrier_destroy
- * accepts null. */
+ * or a node from NS_NUMA_NODES on; or NS_ERROR_MEMORY. If creation fails, `*self` is null. Null can be destroyed. */
 int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options *options);
 void ns_numa_barrier_destroy(ns_numa_barrier *self);
 

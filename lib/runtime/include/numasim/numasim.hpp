@@ -383,8 +383,7 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error if the pool cannot be
- * made. */
+/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error if they fail. */
 class pool {
 public:
     /* Make a pool of `workers` pinned threads, or of as many threads as there are hardware threads if `workers` is 0.

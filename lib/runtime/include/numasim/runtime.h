@@ -260,8 +260,7 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options);
 
 /* The functions below may be called by any thread, but by only one thread at a time. A second thread, and tasks of the
  * pool itself, get NS_ERROR_CALLER at once. In a forked process, a pool of threads cannot run, but can be destroyed:
- * this frees its memory, and leaves the threads of the parent process alone. A pool of any other mode is a copy that
- * can run. */
+ * this frees its memory, and leaves the threads of the parent process alone. A pool of any other mode can run. */
 
 /* Destroy a pool, or do nothing for null. Return 0; NS_ERROR_CALLER, without an effect, while the pool is in use. */
 int ns_pool_destroy(ns_pool *pool);

@@ -47,8 +47,7 @@ typedef struct {
     uint32_t cpu_count, node_count, core_count, socket_count, cache_count;
 } ns_topology;
 
-/* Read the topology of the running system. Return 0; NS_ERROR_OPTION for null, NS_ERROR_MEMORY, and the errors of
- * ns_topology_read. */
+/* Read the topology of the running system. Return 0, or an error as ns_topology_read does. */
 int ns_topology_detect(ns_topology *self);
 
 /* Read the topology from the sysfs tree at `root`, which may be a copy. Only the tree's own fs/cgroup, not the affinity

@@ -215,7 +215,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
 
 /* NAME_program, the body of the program, is inlined twice: into NAME_in_lane, where the compiler keeps the ns_task in
  * registers, since its address never leaves the function; and into NAME, for runs without lanes. NAME_in_slot is the
- * body of a task in a lane. A task is counted before it runs, so that the call of its body can be the last step.
+ * body of a task in a lane. A task is counted before it runs, so that the call of its body can be a tail call.
  * Functions with local names call NAME_anywhere(), since a task may be named `count`, `order` or `result`. EACH applies
  * a macro to each entry of the list of arguments, which begins with NAME. */
 #define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \

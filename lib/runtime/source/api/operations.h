@@ -33,7 +33,7 @@ typedef struct {
     void (*abandon)(ns_pool *pool); /* called in a process forked from the opening process; NULL: `close` */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     int (*report)(ns_pool *pool, ns_report *report); /* copy the counts of runs (report.h) */
-    /* for pools with a plan: return the plan; return the row of a task in the plan's graph */
+    /* for pools with a plan: `plan` returns the plan, and `row` the row of a task in the plan's graph */
     const ns_plan_file *(*plan)(const ns_pool *pool);
     uint32_t (*row)(const ns_task *task);
 } ns_pool_operations;

@@ -89,8 +89,7 @@ void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait);
 /* Execute a task that has a record on the present stack. */
 void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task);
 
-/* Note that the body of a task has returned on `worker` and all its children are joined: free its record and notify its
- * parent. */
+/* End a task whose body has returned on `worker` and whose children are joined: free its record, notify its parent. */
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
 
 /* Make and count a child of `self` for `order`. Return NULL if memory was short; then the order has been executed. */
@@ -146,8 +145,8 @@ struct ns_thread_dependent {
 ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_work_order *order,
                                                 ns_waiting **entries);
 
-/* Let the child wait for the children in `known->before`. Return whether all of these have ended, so that the new child
- * can begin. */
+/* Let the child wait for the children in `known->before`. Return whether all have ended, so that the child can
+ * begin. */
 bool ns_thread_dependent_wait(ns_dependences *known, ns_thread_dependent *made, ns_waiting *entries);
 
 /* Wait for all children, and then execute the order. Called if memory is short. */

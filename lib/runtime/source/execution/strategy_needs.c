@@ -49,7 +49,7 @@ static bool watches_follow_from_lengths(const ns_full_plan *plan) {
     return known;
 }
 
-/* Return whether all queues can be lanes: spawns are pushes, and joins begin with pops. */
+/* Return whether all queues can be lanes: spawns push to the own queue, and joins begin with pops from it. */
 static bool fits_lanes(const ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     if (pool->sleeps) return false; /* a push into a lane wakes nobody */

@@ -59,8 +59,7 @@ static int read_number(const tree *self, uint32_t *value) {
 
 /* ---- processors -------------------------------------------------------------------------------------------------- */
 
-/* Read which members of `kind` (cpu or node) are online: the listed members, or without a list the members with a
- * folder. */
+/* Read which members of `kind` (cpu or node) are online: those in the list `online`, or else those with a folder. */
 static int read_online(tree *self, ns_set *online, const char *kind) {
     if (!read_text(self, "devices/system/%s/online", kind)) {
         const int error = ns_set_parse(online, self->text);

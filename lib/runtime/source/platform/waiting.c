@@ -43,8 +43,7 @@ void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) {
 
 /* A bed is a mutex with a condition variable, which several words share. A wake-up wakes all threads in the bed of the
  * word, which check their words again. A thread changes the word before it wakes sleepers. A sleeper checks the word
- * under the bed's lock: so the wake-up comes before this check, which finds the new value, or after the sleeper
- * sleeps. */
+ * under the bed's lock: the wake-up comes before this check, which finds the new value, or when the sleeper sleeps. */
 enum { BEDS_LOG_2 = 6, BEDS = 1 << BEDS_LOG_2 };
 
 static struct bed {

@@ -5,7 +5,7 @@
  * nothing. If not, the worker announces this, with the number of begins and ends of searches before the check. The pool
  * is quiescent if each worker has announced the same number, or sleeps in a join: no task was taken or pushed after the
  * first of these checks. A worker withdraws its announcement before it takes a task, and before it sleeps because it
- * finds no task. Such a sleep counts as a sleep in a join, unless the sleep ends by itself. */
+ * finds no task. Such a sleep counts as a sleep in a join, unless a timer ends the sleep. */
 #include "search/search.h"
 
 void ns_thread_note_search(ns_thread_pool *pool) {

@@ -211,8 +211,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     return first;
 }
 
-/* Make the probes of a round in their order. Return a task, or NULL. Set `*held` to the locks that the last probe still
- * holds. */
+/* Make the probes of a round in their order. Return a task, or NULL. Set `*held` to the locks that are still held. */
 static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
                                      held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);

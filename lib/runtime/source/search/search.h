@@ -25,7 +25,7 @@ bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root);
 
 /* ---- rounds.c ---------------------------------------------------------------------------------------------------- */
 
-/* Make one round of probes by the steal levels. Return a task, or NULL. `*probed`: whether a queue was probed. */
+/* Make one round of probes by the steal levels. Return a task, or NULL. Set `*probed`: whether a queue was probed. */
 ns_thread_task *ns_thread_go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed);
 
 /* Return the plan's cost of a probe of queue `q`. Only NS_MODE_PACED adds this cost to a clock: ns_thread_pay. */

@@ -64,7 +64,7 @@ struct serial_part {
 typedef struct {
     const serial_task *holder; /* the holder of a lock */
     uint32_t arrived;          /* tasks that have arrived at a barrier */
-    uint64_t opened, permits;  /* how often a barrier has opened; signals of a condition */
+    uint64_t opened, permits;  /* how often a barrier has opened; stored signals of a condition */
     int64_t acquisitions;
 } serial_sync;
 

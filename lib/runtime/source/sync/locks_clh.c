@@ -67,8 +67,8 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     follow(self, before, mine);
 }
 
-/* Try to take the lock, which is free if the last place was left. Between this check and the swap, other threads may
- * have had the lock, the last of them with the same place again: then this thread waits for that thread only. */
+/* Try to take the lock, which is free if the last place was left. If other threads get the lock between this check and
+ * the swap, the swap succeeds only if the last of them has the place `before`: this thread then waits for it. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     clh_lock *self = (clh_lock *)base;

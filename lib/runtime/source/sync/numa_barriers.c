@@ -1,4 +1,4 @@
-/* Reusable barriers: each party numbers its arrivals, and words hold the number of the last opening. */
+/* Reusable barriers. A party counts its arrivals: its n-th arrival waits until a word counts n openings. */
 #include <stddef.h>
 #include <string.h>
 

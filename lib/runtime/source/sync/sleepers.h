@@ -82,8 +82,7 @@ static inline uint32_t ns_sleepers_searching(const ns_sleepers *self) {
     return ns_census_searching(ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: a recent number */
 }
 
-/* Return the least reach with which a searching worker covers a queue with these takers: ALWAYS if a sure taker sleeps,
- * else SOMETIMES. */
+/* Return the reach from which a searching worker covers a queue: ALWAYS if a sure taker sleeps, else SOMETIMES. */
 enum ns_reach ns_sleepers_cover_by(const ns_sleepers *self, const ns_takers *takers);
 
 /* Return whether no searching worker covers the queue with these takers (ns_sleepers_cover_by). */
