@@ -170,7 +170,7 @@ def test_a_cost_that_was_not_measured_is_assumed_and_marked(name: str, field: st
 def test_a_machine_that_was_not_measured_keeps_what_was_assumed(tmp_path: Path) -> None:
     nothing = {"format": "numasim probe 1", "quick": True, "findings": [], "missing": []}
     found, machine, runtime = files(tmp_path, nothing)
-    assert machine.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))  # 1.1 times the distance: half
+    assert machine.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))  # 90 * (1 + 1.1 / 2): half the extra
     assert runtime.costs.push_ns == read_runtime("ompi").costs.push_ns
     assert not any(source.startswith("measured") for source in machine.sources.values())
     assert "# memory_latency is assumed: not all pairs of nodes were measured\n" in found.machine

@@ -69,7 +69,7 @@ def requests(failing: Path, *words: object) -> int:
     ],
 )
 def test_every_request_for_memory_may_fail(failing: Path, plans: dict[str, Path], mode: int, name: str) -> None:
-    """Each failure gives an error code and a sentence, without a leak or a crash."""
+    """Whichever request fails, the pool returns an error code and a sentence, without a leak or a crash."""
     assert requests(failing, "pools", mode, plans.get(name, name)) >= (5 if mode == SERIAL else 20)
 
 

@@ -24,7 +24,7 @@ from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.spec.single_part import read_strategy
 
 WORKERS = 4
-FIB_16_CALLS = 3193  # 2 F(17) - 1
+FIB_16_CALLS = 3193  # 2 F(17) - 1, with Fibonacci numbers F
 SLEEPING = [name for name in RULES if name != "spinning"]
 
 

@@ -41,7 +41,7 @@ FAMILIES = ("heat-ir", "sparselu-single", "random-layered")
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_task_runs_as_often_as_its_phases(strategy: str, program: Path) -> None:
-    """A plan's tasks run under each shipped strategy, and under `APART`, which distinguish tasks, also emulated."""
+    """Threads run a plan under each shipped strategy. Strategies in `APART` also run on an emulated machine."""
     families = FAMILIES if strategy in APART else FAMILIES[:1]
     for mode, family in [*product(["native"], families), *product(["emulated"], FAMILIES[: strategy in APART])]:
         plan = plan_of(workload(family), 4, shipped_strategy(strategy), machine=machine(MACHINE))

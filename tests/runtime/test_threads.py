@@ -26,7 +26,7 @@ from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.schema.enumerations import BarrierName, LockName
 from numasim.spec.single_part import read_strategy
 
-FIB_12_CALLS = 465  # 2 F(13) - 1
+FIB_12_CALLS = 465  # 2 F(13) - 1, with Fibonacci numbers F
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +51,7 @@ def holds(run: KernelRun) -> None:
 def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
     for run in run_kernel(Order("fib", {"n": 15}, workers=workers, repeat=5), program):
         holds(run)
-        assert run.columns["tasks"] == 1973  # 2 F(16) - 1
+        assert run.columns["tasks"] == 1973  # 2 F(16) - 1 calls of fib(15)
 
 
 def needs_no_graph(strategy: str) -> bool:

@@ -204,7 +204,7 @@ def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
 UNDER_LOCKS = {
     "of domains": "like: affinity-locks",
     "of queues": "like: phoenix-locality-random",
-    # Thieves and the workers that put tasks into queues wait for each other.
+    # Thieves and workers that put tasks into queues wait for the same locks.
     "of queues, where tasks are dealt": "queues: {deque: {per: worker, own: lifo, steal: fifo, lock: yes}}\n"
     "dispatch: [{to: any, pick: random}]\nsteal: [{from: others}]\nlocks: {kind: mcs, probe: lock-first}",
 }

@@ -40,7 +40,7 @@ from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)
-RANGES = ("independent", "matmul")  # families of workloads whose items are not tasks with ops
+RANGES = ("independent", "matmul")  # families of ranges: their tasks exist only as indices
 FAMILIES = tuple(name for name in SMALL if not workload(name).ranges)
 RANDOM_PLANS, SHARDS = 120, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
@@ -190,7 +190,7 @@ def test_threads_refuse_a_plan_with_a_sentence(
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
-    """With a full queue, a spawned task runs at once. The task that ends before it begins leaves its fiber to it."""
+    """With a full queue, a spawned task runs at once. A task that ends just before leaves its fiber to the new task."""
     inner = [task(5, *[task(7) for _ in range(6)], WAIT, 3) for _ in range(5)]
     work = graph(task(*inner, WAIT, 2))
     how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})

@@ -13,7 +13,7 @@ static struct {
     ns_waiting *entry[TASKS];  /* for each task, its entries in the lists of earlier tasks */
     ns_atomic_u32 *did[TASKS]; /* for each task, 1 when it has run; only the dependences order these words */
     ns_atomic_u32 *ran[TASKS]; /* how often each task has begun */
-    uint32_t first;            /* tasks before this number run while the parent spawns the others */
+    uint32_t first;            /* tasks before number `first` run while the parent spawns the tasks from `first` on */
 } it;
 
 static void make(uint32_t first) {

@@ -208,7 +208,7 @@ static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) 
 }
 
 /* Run a child, and push the children that it releases. If the lane has no room for a released child, put it in front of
- * `*unplaced`. `mine` may be freed as soon as group->left is lower. */
+ * `*unplaced`. `mine` may be freed as soon as group->left is decreased. */
 static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
     ns_lane_group *group = mine->group;
     ns_task part = {.worker = worker, .first = ns_lane_top(&worker->lane)};

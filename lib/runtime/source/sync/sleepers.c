@@ -226,7 +226,7 @@ enum ns_sleep ns_sleepers_sleep(ns_sleepers *self, uint32_t worker, int64_t ps) 
         ns_futex_wait_for(&mine->state, NS_ASLEEP, ps);
         return withdraw(self, worker);
     }
-    /* relaxed: wake_up acquires */
+    /* relaxed: the acquire of wake_up follows */
     while (ns_atomic_u32_load(&mine->state, memory_order_relaxed) == NS_ASLEEP)
         ns_futex_wait(&mine->state, NS_ASLEEP);
     return wake_up(mine);
