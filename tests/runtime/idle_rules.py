@@ -1,4 +1,4 @@
-"""Rules for idle workers, after the task runtimes of today (model 4.15), for strategies of tests."""
+"""Rules for idle workers, modelled on present task runtimes (model 4.15), for strategies of tests."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from pathlib import Path
 class Bug:
     """A source of the runtime in which ``right`` occurs once, and is replaced by ``wrong``.
 
-    ``place`` names the source and the cases that the bug violates, as in ``"split.c: deque/short, lane/short"``, in the
-    memory model ``memory``. Without ``wrong``, a release becomes relaxed, which violates the cases in reordered memory.
+    ``place`` names the source and the cases of the explorer, as in ``"split.c: deque/short, lane/short"``. The bug
+    violates the cases in the memory ``memory``; without ``wrong``, each release becomes relaxed, in reordered memory.
     """
 
     def __init__(self, name: str, place: str, right: str, wrong: str | None = None, memory: str = "sequential") -> None:

@@ -1,4 +1,4 @@
-"""Measurements of a probe become a machine file and a runtime file. No value is fitted, and gaps are reported."""
+"""`numasim calibrate`: measurements of a probe become a machine file and a runtime file. Gaps are reported."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_levels_of_lines_that_the_system_has_are_measured(
 
 
 def test_the_rate_is_that_of_the_fastest_core(tmp_path: Path) -> None:
-    """1,000 steps in 2,500 ns are 400 million steps a second. The mean and the first core have other rates."""
+    """The fastest core makes 1,000 steps in 2,500 ns, which is 400 million steps a second; the first needs 4,000 ns."""
     probe = canned()
     probe["findings"] += [finding("kilostep", ns, **{"from": cpu}) for cpu, ns in ((0, 4000), (6, 2500))]
     _, machine, _ = files(tmp_path, probe)
@@ -129,9 +129,9 @@ def test_medians_are_the_costs_of_the_runtime(tmp_path: Path) -> None:
     found, _, runtime = files(tmp_path, canned())
     costs = runtime.costs
     assert (costs.push_ns, costs.pop_ns, costs.take_ns) == (Decimal("2.5"), 2, 18)
-    assert costs.join_ns == Decimal("7.5")  # 12 - 2.5 - 2
+    assert costs.join_ns == Decimal("7.5")  # spawn_join 12 - push 2.5 - pop 2
     assert costs.wait_ns == Decimal("0.5")
-    assert costs.move_ns == Decimal("20.5")  # 18 + 2.5
+    assert costs.move_ns == Decimal("20.5")  # take 18 + push 2.5
     assert (costs.probe_ns, costs.probe_remote_ns) == (Decimal("1.25"), Decimal("1.25"))
     # The wake-up counts from the end of the waking call, which takes 900 ns for the near core, 1100 for the far core.
     assert (costs.wake_ns, costs.wake_remote_ns) == (5000 - 900, 7000 - 1100)
@@ -140,7 +140,7 @@ def test_medians_are_the_costs_of_the_runtime(tmp_path: Path) -> None:
     assert costs.faults_per_s == 12_500_000  # one fault per 80 ns
     assert runtime.poll_ns == costs.pause_ns == Decimal("25.5")
     assert costs.line
-    # the widest interval that the three intervals allow: 11.5 - 3.5 - 3 to 13 - 2 - 1.5
+    # spawn_join is 11.5 to 13 ns, push 2 to 3.5, pop 1.5 to 3: join_ns is 11.5 - 3.5 - 3 to 13 - 2 - 1.5
     for line in (
         "join_ns: 7.5  # spawning and joining an empty task, less push and pop; between 5.00 and 9.50",
         "push_ns: 2.5  # a push into the own queue; median of 21 samples, 95 % interval 2.00 to 3.50",

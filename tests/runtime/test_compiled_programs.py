@@ -21,7 +21,7 @@ C = " ".join(("-std=c11", *WARNINGS))
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
-    """Return a folder with the command, as pip installs it. Fail if the library was not built."""
+    """Return a folder with the command `numasim-runtime`, as pip installs it. Fail if the library was not built."""
     if not LIBRARY.is_file():
         pytest.fail(f"{LIBRARY} is not built: pip install . does it, or cmake with lib")
     script = tmp_path_factory.mktemp("bin") / "numasim-runtime"
@@ -31,7 +31,7 @@ def command(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
 
 
 def shell(command: Path, folder: Path, line: str) -> str:
-    """Return the output of a shell line, with the command on the path. The line must succeed."""
+    """Return the output of a shell line, with the folder ``command`` on the path. The line must succeed."""
     environment = {**os.environ, "PATH": f"{command}:{os.environ['PATH']}"}
     done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -45,7 +45,7 @@ def test_an_example_is_compiled_in_one_line(command: Path, c_compiler: str, tmp_
 
 @pytest.mark.parametrize("name", ["g++", "clang++"])
 def test_no_compiler_objects_to_the_header_for_cpp(name: str) -> None:
-    """The C++ header includes all headers except locks.h and topology.h. The program uses all parts of it."""
+    """numasim.hpp includes all headers except locks.h and topology.h, and lambdas.cpp uses all parts of numasim.hpp."""
     if not (found := shutil.which(name)):
         pytest.skip(f"no {name} here")
     command = [found, "-std=c++20", *WARNINGS, "-fsyntax-only", f"-I{RUNTIME / 'include'}"]

@@ -40,7 +40,7 @@ def test_a_plan_says_whether_a_controller_is_asked(name: str) -> None:
 def test_a_recorded_graph_is_a_part_of_the_plan(tmp_path: Path) -> None:
     write(generate(read_workload("{name: fib, n: 7}")), tmp_path / "fib.json")
     plan = compile_plan("randomized", MACHINE, 3, "own", tmp_path / "fib.json")
-    assert (plan.workload.tasks, plan.workers.workers) == (41, 3)  # 2 F(8) - 1 calls
+    assert (plan.workload.tasks, plan.workers.workers) == (41, 3)  # fib(7) makes 2 F(8) - 1 = 41 calls
 
 
 def test_a_plan_with_a_graph_has_the_effects_of_a_simulation(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from runtime_sources import HERE, library_with_virtual_time, uncoupled_plan
 
 HEADERS = RUNTIME / "include" / "numasim"
 SITUATIONS = ("task", "thread", "child", "destroyed", "wrong")
-ALONE = {"name": "fib", "n": 1}  # a single task, which computes: the body that does nothing
+ALONE = {"name": "fib", "n": 1}  # a graph of one task without calls: the graph of an empty body
 NATIVE, EMULATED, VIRTUAL = 1, 2, 3
 # Ways of running a pool with a plan: (mode, runtime preset). Serial mode and lanes, which need no plan, are always run.
 WAYS: dict[str, tuple[int, Any]] = {
@@ -39,7 +39,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
-    """Return the output lines of the program, compiled with these flags, but the last, which counts no failed case."""
+    """Return all output lines but the last of the program, compiled with these flags. No case may fail."""
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
     # test_refused_pools.py checks for leaks; here the check would take most of the time of each process
@@ -85,5 +85,5 @@ def test_every_public_function_is_in_every_situation(lines: list[str]) -> None:
 def test_sanitizers_have_nothing_to_say(
     c_compiler: str, tmp_path: Path, flags: tuple[str, ...], ways: list[str]
 ) -> None:
-    """In all cases, a refused call makes no wrong memory access, and causes no data race."""
+    """No case of the program, not even a refused call, makes a wrong memory access or causes a data race."""
     contract(c_compiler, tmp_path, flags, ways)

@@ -102,7 +102,7 @@ def test_memory_promises_what_its_kind_promises(
 
 
 def test_as_many_schedules_as_permutations_and_no_more(program: Path) -> None:
-    """Four threads that draw numbers have 4! schedules. Two threads without a common word have one schedule."""
+    """Four threads that add to one word have 4! schedules. Two threads without a common word have one schedule."""
     for case, schedules in (("litmus/draw", 24), ("litmus/apart", 1)):
         found = subprocess.run([program, "sequential", case], check=True, capture_output=True, text=True)
         assert f"; {schedules} schedules, " in found.stdout

@@ -2,9 +2,9 @@
 
 Sort is generated from the keys that the kernel sorts (see `really_sorted`). Three kernels cannot be equal to their
 generators. The generator of ``matmul`` has a task per element, in an implicit range that is never materialised; the
-kernel has a task per block. The first update of a block that fills in clears the block in the kernel ``sparselu``, and
-so writes it without reading. The generator of ``cholesky`` has dependences; the kernel without its parameter
-``dependences`` has joins, which keep all dependences.
+kernel has a task per block. In the kernel ``sparselu``, the first update of a new block (fill-in) clears the
+block, and so writes it without reading. The generator of ``cholesky`` has dependences; without the parameter
+``dependences`` the kernel has joins, which keep all dependences.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, 
 
 
 def cells(label: str) -> list[tuple[str, int]]:
-    """Return (strategy, workers): a third of the strategies with numbers of workers, differently for each kernel."""
+    """Return pairs (strategy, workers) for a kernel: a third of the strategies, another third for the next kernel."""
     if ALL:
         return list(product(STRATEGIES, WORKERS))
     shift = list(SMALL).index(label)
@@ -90,7 +90,7 @@ def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tm
 
 @pytest.mark.parametrize("model", MODELS, ids=["alone", "coupled"])
 def test_segments_take_what_their_bodies_take(model: Mapping[str, str], program: Path, tmp_path: Path) -> None:
-    """With measured costs, a segment takes its time on this processor, and declared work does not count."""
+    """With measured costs, a segment takes the time of its body on this processor, not its declared time (here 0)."""
     recorded(program, tmp_path, "fft", 6, n=2**12)
     text = (tmp_path / "fft.json").read_text()
     declared, times = re.subn(r'"compute_ps":\d+', '"compute_ps":0', text)

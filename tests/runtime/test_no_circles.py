@@ -23,7 +23,7 @@ def files() -> list[Path]:
 
 
 def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
-    """Return the files that ``#include "name"`` in ``path`` can mean: one beside ``path``, or all with this end."""
+    """Return the files that ``#include "name"`` in ``path`` can mean: a file beside ``path``, or all ending so."""
     beside = (path.parent / name).resolve()
     if beside.is_file():
         return [beside]

@@ -27,7 +27,7 @@ READ = Access(0, 0, 2 * PAGE)
 
 
 def touching(*accesses: Access, **placement: Any) -> Plan:
-    """Return a plan with one segment of 1 ns and these accesses, on two nodes with 100 ns latency, 100 ns apart."""
+    """Return a plan of one segment of 1 ns with these accesses, on two nodes: 100 ns local latency, 200 ns remote."""
     work = graph(task(Run(1000, accesses)), regions=(REGION,))
     strategy = stealing(placement={"policy": "first-touch", "granule": 1, **placement}, mapping="contiguous")
     return plan_of(work, 2, strategy, machine=toy(sockets=2, cores=1), skip=False)

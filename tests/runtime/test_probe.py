@@ -117,7 +117,7 @@ def test_an_estimate_is_made_of_order_statistics(count: int, library: ctypes.CDL
 
 @given(st.lists(st.integers(0, 300), max_size=40))
 def test_samples_count_where_most_of_them_are(library: ctypes.CDLL, values: list[int]) -> None:
-    """The largest group of samples within a factor of two (of two, the lower one) is moved to the front, sorted."""
+    """The largest group of samples within a factor of two (of equal groups, the lowest) is sorted to the front."""
     groups = [[each for each in sorted(values) if low <= each <= 2 * low] for low in sorted(set(values))]
     expected = max(groups, key=len, default=[])
     samples = (ctypes.c_double * len(values))(*values)

@@ -57,7 +57,7 @@ def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def requests(failing: Path, *words: object) -> int:
-    """Start the program once. Return the number of requests for memory that failed, one in each run of a pool."""
+    """Run ``failing`` with these words. Return how many requests for memory failed: one in each run of a pool."""
     return int(told(failing, *words, **LEAKS).splitlines()[-1].split()[0])
 
 
@@ -69,7 +69,7 @@ def requests(failing: Path, *words: object) -> int:
     ],
 )
 def test_every_request_for_memory_may_fail(failing: Path, plans: dict[str, Path], mode: int, name: str) -> None:
-    """Each failure gives an error code and a sentence, without a leak or a crash."""
+    """Whichever request fails, the pool returns an error code and a sentence, without a leak or a crash."""
     assert requests(failing, "pools", mode, plans.get(name, name)) >= (5 if mode == SERIAL else 20)
 
 
@@ -81,7 +81,7 @@ WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", 
 def test_every_request_may_fail_while_threads_run(
     failing: Path, tmp_path: Path, mode: int, name: str, workers: int
 ) -> None:
-    """Whichever request fails, a run does all of its steps or none, and the next run does all. No memory leaks."""
+    """Whichever request fails, a run does all its steps or none, and the next run does all steps. Nothing leaks."""
     plan = "-" if name == "lanes" else uncoupled_plan(tmp_path, name, workers=workers, **PLANS[name])
     assert requests(failing, "runs", mode, workers, plan) >= 20
 

@@ -24,7 +24,7 @@ from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.spec.single_part import read_strategy
 
 WORKERS = 4
-FIB_16_CALLS = 3193  # 2 F(17) - 1
+FIB_16_CALLS = 3193  # 2 F(17) - 1, with Fibonacci numbers F
 SLEEPING = [name for name in RULES if name != "spinning"]
 
 
@@ -52,7 +52,7 @@ def test_workers_that_block_and_workers_that_sleep_end_a_stuck_run(program: Path
 
 
 def rested(run: KernelRun) -> None:
-    """Check the sums that hold for any run whose workers rest."""
+    """Check what holds for the counts of any run whose workers rest."""
     holds(run)
     assert 0 <= run.columns["wakeups_useless"] <= run.columns["wakeups"]
     for worker, asleep_ps in enumerate(run.worker["asleep_ps"]):
@@ -79,8 +79,8 @@ def run_long_work(program: Path, strategy: str) -> KernelRun:
 
 @pytest.mark.parametrize("rules", SLEEPING)
 def test_workers_sleep_while_there_is_nothing_to_do(program: Path, tmp_path: Path, rules: str) -> None:
-    """Three of four workers find nothing for 20 ms. On a busy machine a yield may take most of this time. With the
-    rules `taskflow` every task wakes a sleeper.
+    """Three of four workers find no task for 20 ms, 60 ms in all; on a busy machine, yields may take most of this time.
+    With the rules `taskflow` every pushed task wakes a sleeper.
     """
     run = run_long_work(program, resting(tmp_path, "randomized", rules))
     rested(run)
@@ -98,7 +98,7 @@ def test_without_rules_no_worker_sleeps(program: Path) -> None:
 def test_the_thread_sanitizer_reports_nothing(
     c_compiler: str, tmp_path: Path, rules: str, flags: tuple[str, ...]
 ) -> None:
-    """All features of tasks, with both ways in which the operating system lets a thread sleep."""
+    """The program uses all features of tasks. Its threads sleep by futex, or by mutex and condition variable."""
     files = [HERE / "threads" / "everything.c", *library_sources()]
     watched = compile_program(c_compiler, tmp_path / "everything", files, (*THREADS, *flags))
     plan = plan_file(tmp_path, resting(tmp_path, "randomized", rules), "help", WORKERS, "bare")

@@ -40,7 +40,7 @@ ANSWER: dict[str, Any] = {
 
 
 def canned(folder: Path, status: int, out: str, err: str = "") -> Path:
-    """Return a program that gives this answer for any arguments."""
+    """Return a program that has this exit status and these outputs for any arguments."""
     path = folder / "canned"
     path.write_text(
         f"#!{sys.executable}\nimport sys\nsys.stdout.write({out!r})\nsys.stderr.write({err!r})\nsys.exit({status})\n"

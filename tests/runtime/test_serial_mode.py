@@ -96,7 +96,7 @@ def test_what_is_read_first_was_initialised(cases: Path, tmp_path: Path) -> None
 
 def test_a_team_waits_in_the_order_of_its_parts(cases: Path, tmp_path: Path) -> None:
     said, graph = recorded_case(cases, "team", tmp_path)
-    assert said == "123" + "012345"  # the sections of parts 0, 1 and 2, then the tickets in the order of their draws
+    assert said == "123" + "012345"  # the critical sections of parts 0, 1 and 2; then the tickets, as they were taken
     assert [Kind(kind).name for kind in graph.kind] == ["IMPLICIT"] * 3
     assert graph.phases[0].deal == Deal.CYCLIC
     assert graph.tasks == 0

@@ -1,5 +1,5 @@
-"""Strategies on threads that distinguish tasks by the plan's graph: tiers, labels, gates, iterations, controllers; and
-leapfrogging joins, adaptive spawn orders, copies of tasks.
+"""Strategies on threads that distinguish tasks by the plan's graph (tiers, labels, gates, iterations, controllers),
+or that have leapfrogging joins, adaptive spawn orders or copies of tasks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FAMILIES = ("heat-ir", "sparselu-single", "random-layered")
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_task_runs_as_often_as_its_phases(strategy: str, program: Path) -> None:
-    """Threads execute each shipped strategy; strategies that distinguish tasks also on an emulated machine."""
+    """Threads run a plan under each shipped strategy. Strategies in `APART` also run on an emulated machine."""
     families = FAMILIES if strategy in APART else FAMILIES[:1]
     for mode, family in [*product(["native"], families), *product(["emulated"], FAMILIES[: strategy in APART])]:
         plan = plan_of(workload(family), 4, shipped_strategy(strategy), machine=machine(MACHINE))
@@ -72,8 +72,8 @@ def test_no_task_begins_before_those_that_it_waits_for(watched: Path, tmp_path: 
 def test_a_static_schedule_divides_each_turn_of_a_phase_among_threads(
     deal: Deal, program: Path, tmp_path: Path
 ) -> None:
-    """Two phases of eight tasks on four workers without steals: each worker gets two tasks of each phase. If tasks were
-    numbered over the whole program, two workers would get all tasks of a phase.
+    """Two phases of 8 tasks, repeated 2 and 3 times, on 4 workers without steals: each worker gets 2 tasks of each
+    repetition, 10 in all. With tasks numbered over the whole program, two workers would get all tasks of a phase.
     """
     work = graph(
         *[task(1000)] * 16, phases=(phase(*range(8), deal=deal, repeat=2), phase(*range(8, 16), deal=deal, repeat=3))
@@ -188,7 +188,7 @@ SWITCHED = {"from": "others", "when": "far"}
 
 
 def controlled(choose: Callable[..., Any]) -> Run:
-    """Return a loop of five iterations of a tree. Only the first worker has work unless the switch `far` is on."""
+    """Return a run of five iterations of a tree of tasks. Other workers steal only while the switch `far` is on."""
     leaves = [task(200_000) for _ in range(30)]
     work = graph(task(1000, *leaves, WAIT))
     work = replace(work, phases=(replace(work.phases[0], repeat=5),))

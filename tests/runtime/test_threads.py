@@ -26,7 +26,7 @@ from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.schema.enumerations import BarrierName, LockName
 from numasim.spec.single_part import read_strategy
 
-FIB_12_CALLS = 465  # 2 F(13) - 1
+FIB_12_CALLS = 465  # 2 F(13) - 1, with Fibonacci numbers F
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def holds(run: KernelRun) -> None:
-    """Check the sums that hold for any run."""
+    """Check what holds for the counts of any run."""
     columns = run.columns
     assert run.correct
     assert columns["steal_attempts"] >= columns["steal_success"] <= columns["tasks_stolen"]
@@ -51,7 +51,7 @@ def holds(run: KernelRun) -> None:
 def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
     for run in run_kernel(Order("fib", {"n": 15}, workers=workers, repeat=5), program):
         holds(run)
-        assert run.columns["tasks"] == 1973  # 2 F(16) - 1
+        assert run.columns["tasks"] == 1973  # 2 F(16) - 1 calls of fib(15)
 
 
 def needs_no_graph(strategy: str) -> bool:
@@ -73,8 +73,8 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
 
 
 def visiting(folder: Path, condition: str, least: int) -> str:
-    """Write a strategy whose thieves only visit queues of at least ``least`` tasks: queues of this length at the probe,
-    or queues that their owners have announced.
+    """Write a strategy whose thieves visit only queues of ``least`` or more tasks. The thief reads the length at the
+    probe (condition ``length``), or the owner has announced the queue.
     """
     if condition == "length":
         return strategy_file(folder, f"length-{least}", f"steal: [{{from: others, if: {{length: {least}}}}}]")
@@ -82,7 +82,7 @@ def visiting(folder: Path, condition: str, least: int) -> str:
     return strategy_file(folder, f"{condition}-{least}", thresholds, like="threshold")
 
 
-QUEUES = pytest.mark.parametrize("runtime", ["ompi", "bare"])  # bounded queues, and lanes
+QUEUES = pytest.mark.parametrize("runtime", ["ompi", "bare"])  # ompi: bounded queues; bare: lanes
 CONDITIONS = ("length", "owner", "owner-exact")
 
 
@@ -132,7 +132,7 @@ def test_one_worker_that_blocks_can_never_go_on(program: Path, plans: Path) -> N
         run_kernel(Order("fib", {"n": 3}, plan=plan_file(plans, "randomized", "block", 1)), program)
 
 
-SHORT = {"depth": 4, "width": 4, "low_ns": 0, "high_ns": 1000}  # at most 341 tasks
+SHORT = {"depth": 4, "width": 4, "low_ns": 0, "high_ns": 1000}  # at most 1 + 4 + 16 + 64 + 256 = 341 tasks
 
 
 def test_graphs_are_those_of_successive_seeds(program: Path) -> None:
@@ -373,7 +373,7 @@ def plan_with(folder: Path, kind: str) -> Path:
 
 @pytest.mark.parametrize("kind", get_args(LockName))
 def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
-    """The counter is exact. Every acquisition except the first is a hand-over, within a node or between nodes."""
+    """The kernel's counter is exact. All acquisitions but the first are hand-overs, within a node or between nodes."""
     order = Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=plan_with(tmp_path, kind))
     (run,) = run_kernel(order, program)
     ((acquisitions, within, between, waited_ps, held_ps),) = run.words

@@ -1,6 +1,6 @@
 """Threads in turns: the code of threads runs one worker at a time, in an order that a seed decides. Every task runs
-exactly once, and no wake-up is lost, with 2 to 64 workers. If costs advance clocks, the code of threads takes the steps
-of the simulator.
+exactly once, and no wake-up is lost, with 2 to 64 workers. If the plan's costs advance clocks (mode `paced`), workers
+take the steps of the simulator.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_nor_does_any_where_tasks_are_told_apart(program: Path, strategy: str) -
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("workers", TEAMS)
 def test_no_wake_up_is_lost(program: Path, tmp_path: Path, rules: str, workers: int) -> None:
-    """The rules `hpx` wake all sleepers at every task. With 64 workers that takes too many turns, so there are 8."""
+    """The rules `hpx` wake all sleepers at every task. With 64 workers this takes too many turns: the test uses 8."""
     workers = 8 if (rules, workers) == ("hpx", 64) else workers
     plan = plan_file(tmp_path, resting(tmp_path, "randomized", rules), JOINS[workers % 2], workers)
     for run in run_kernel(Order("graph", {"depth": 3}, mode="turns", plan=plan, seed=workers, repeat=10), program):
@@ -126,8 +126,8 @@ def seeds_program(compiler: str, program: Path, turned: dict[str, Path]) -> Path
 def test_a_lost_wake_up_is_found_and_its_seed_repeats_it(
     c_compiler: str, turned: dict[str, Path], tmp_path: Path
 ) -> None:
-    """Only the owner of a queue takes tasks from it, and sleeps after one failed round: with the bug, a seed in twenty
-    loses the wake-up for a task that nobody else takes.
+    """Tasks go to random queues. Only the owner of a queue takes tasks from it, and sleeps after one failed round.
+    With the bug, about one seed in twenty loses a wake-up: then nobody takes the owner's task.
     """
     [original] = sources("sleepers.c")
     [broken] = compile_objects(c_compiler, [BUG.write(original, tmp_path / "sleepers.c")], FLAGS)
@@ -188,9 +188,9 @@ def check_same_steps(plan: Plan, seed: int, naps_ps: int = 0) -> None:
 def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
     """`verification/turns_against_simulator.py` prints the shares of all strategies.
 
-    Workers that ask for a lock in the same instant get the lock in the order of their numbers in the simulator, and on
-    threads in the order in which they ask. From there on the steps differ. So searches under locks are compared by
-    their shares.
+    Workers that ask for a lock at the same time get the lock in the order of their numbers in the simulator, but in the
+    order of their requests on threads. After such a request the steps differ. So for strategies with locks for searches
+    only the shares of steals are compared.
     """
     plan = plan_for_shares(strategy, 16, RINGS)
     if not plan.words.search:
@@ -213,7 +213,7 @@ UNDER_LOCKS = {
 @pytest.mark.parametrize("locks", UNDER_LOCKS)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_searches_under_locks_take_the_same_steps(tmp_path: Path, locks: str, seed: int) -> None:
-    """With three workers, no two ask for a lock in the same instant."""
+    """With three workers, no two workers ask for a lock at the same time."""
     (tmp_path / "locked.yaml").write_text(f"name: locked\n{UNDER_LOCKS[locks]}\n")
     check_same_steps(plan_for_shares(str(tmp_path / "locked.yaml"), 3, RINGS, root_children=12), seed)
 

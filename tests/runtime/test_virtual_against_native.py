@@ -1,6 +1,6 @@
 """Virtual time against the native engine. Programs of the simulator run as programs of the runtime, op by op, with the
-same counts to the last picosecond and the same trace hashes. Both use the same engine. The tests check that bodies
-arrive at the ops that the engine executes, and that bodies change nothing.
+same counts to the last picosecond and the same trace hashes. Virtual time uses the same engine. So the tests check
+that bodies make the calls whose ops the engine executes, and that running bodies changes no count.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)
-RANGES = ("independent", "matmul")  # families whose tasks are never materialised
+RANGES = ("independent", "matmul")  # families of ranges: their tasks exist only as indices
 FAMILIES = tuple(name for name in SMALL if not workload(name).ranges)
 RANDOM_PLANS, SHARDS = 120, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
@@ -158,7 +158,7 @@ def test_random_plans_have_all_that_virtual_time_executes() -> None:
 
 
 def helped() -> Plan:
-    """Return a plan whose strategy has helpers."""
+    """Return a plan whose strategy has helpers: idle cores that fetch data of tasks into caches (model 4.11)."""
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},
@@ -199,7 +199,7 @@ def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
 
 
 def test_times_that_do_not_fit_63_bits_are_refused(program: Path) -> None:
-    """Virtual time refuses the sum of the times of three workers; the engine refuses the time of one worker."""
+    """Virtual time refuses too large a sum of three times; the engine refuses too large a time of one worker."""
     bodies = [body(*[Segment(2**60 // 4 * 3)] * 4) for _ in range(3)]
     plan = plan_of(graph(*bodies, phases=(phase(*range(3), deal=Deal.CYCLIC),)), 3)
     with pytest.raises(InputError, match=r"the times of 3 workers add up to more than 2\*\*63 ps"):

@@ -24,7 +24,7 @@ struct ns_fields {
     char *bytes;
 };
 
-/* Return the Adler-32 checksum (RFC 1950): two sums modulo 65521, reduced before an overflow. */
+/* Return the Adler-32 checksum (RFC 1950): two sums modulo 65521, reduced often enough for 32 bits. */
 static uint64_t adler32(const unsigned char *bytes, uint64_t count) {
     enum { MODULUS = 65521, UNREDUCED = 5552 };
     uint32_t low = 1, high = 0;

@@ -108,7 +108,7 @@ static const ns_level DEFAULT_LEVEL = {.amount = 1,
                                        .data = NS_NONE8,
                                        .toggle = NS_NONE8};
 
-/* Fill in two levels: thieves probe the queues of all other workers in random order; new tasks go to the own queue. */
+/* Fill in two levels: thieves probe all other workers' queues in random order; a worker spawns into its own queue. */
 static void fill_levels(uint32_t workers, ns_level *level, uint32_t *row, uint32_t *seg, uint32_t *queue) {
     uint32_t entries = 0;
     level[0] = level[1] = DEFAULT_LEVEL;

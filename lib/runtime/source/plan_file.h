@@ -1,5 +1,5 @@
-/* The plan of a pool, from a file or by default: the input of the engines, and the components of the times of segments,
- * so that a measured time can replace a segment's compute time. */
+/* The plan of a pool, from a file or by default: the input of the engines; and the components of the times of segments
+ * (the work of a task between two calls), so that a measured time can replace a segment's compute time. */
 #pragma once
 
 #include "fields.h"
@@ -11,7 +11,7 @@ typedef struct {
     ns_full_plan plan;
     uint64_t seed;                     /* for runs without their own seed */
     ns_i64s compute_ps;                /* [segments] */
-    ns_i64s settled_ps;                /* [nodes, segments] the wait for accesses with known homes; or empty */
+    ns_i64s settled_ps;                /* [nodes, segments] the wait for accesses to memory on known nodes; or empty */
     ns_i64s local_wait_ps;             /* [nodes, segments] the wait if all accesses were local; or empty */
 } ns_plan_file;
 
@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     int64_t total_ps;
     int64_t local_ps; /* the time if all bytes were local */
-    int64_t owed_ps;  /* faults and migrations before the segment */
+    int64_t owed_ps;  /* the time of page faults and migrations before the segment */
 } ns_segment_time;
 
 /* Read and check the plan in `fields`, which must live as long as `self`. Return 0, NS_ERROR_FIELD with a sentence in

@@ -37,7 +37,7 @@ extern bodies it;
 
 /* The ways of running a pool in which a case is run. NOT_VIRTUAL: in virtual time programs make only the calls of the
  * plan's graph. ON_STACKS: on fibers each task has a small stack of its own. LANES: in lanes calls of typed tasks are
- * inline. NEITHER: neither in virtual time nor in lanes. WITHOUT_POOL: the case is run once. */
+ * inline. NEITHER: neither in virtual time nor in lanes. WITHOUT_POOL: the case needs no pool, and is run once. */
 enum ways { ALL, NOT_VIRTUAL, ON_STACKS, SERIAL, LANES, NEITHER, WITHOUT_POOL };
 
 enum { DIES = 1 }; /* in place of an error code: the process ends with a sentence on its standard error */
@@ -54,7 +54,7 @@ typedef struct {
     enum ways ways;
     ns_body *body;                    /* a case in a task: the body calls the function, and stores the result in `it` */
     int (*call)(const pool_way *way); /* a case outside of tasks */
-    int (*free_call)(void);           /* a right call that needs no pool, in the situation of the case */
+    int (*free_call)(void);           /* a right call that needs no pool, made in `situation` */
 } contract_case;
 
 /* Add a case; add the rule by which a situation of a function is undefined, or DEFINED if the function has no argument

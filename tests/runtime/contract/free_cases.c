@@ -171,7 +171,7 @@ static ns_numa_lock *no_lock = (ns_numa_lock *)&no_lock;
 static ns_numa_condition *no_condition = (ns_numa_condition *)&no_condition;
 static ns_numa_barrier *no_barrier = (ns_numa_barrier *)&no_barrier;
 
-/* If creation fails, the lock must be null. */
+/* Return `error`, of a creation that failed; or NS_ERROR_PROGRAM if the lock, condition or barrier is not null. */
 static int made_lock(int error) { return no_lock ? NS_ERROR_PROGRAM : error; }
 static int made_condition(int error) { return no_condition ? NS_ERROR_PROGRAM : error; }
 static int made_barrier(int error) { return no_barrier ? NS_ERROR_PROGRAM : error; }

@@ -64,7 +64,7 @@ int in_child(int (*call)(void)) {
 
 /* ---- one case ---------------------------------------------------------------------------------------------------- */
 
-/* A case in a way of running a pool. */
+/* A case, and the way of running a pool in which it is run. */
 typedef struct {
     const contract_case *of;
     const pool_way *way;

@@ -87,7 +87,7 @@ static int destroy_in_child(const pool_way *of) {
     return error ? error : destroy();
 }
 
-/* Return whether the pool has threads: these are not forked, so the pool refuses to run in a forked process. */
+/* Return whether the pool has threads. A fork does not copy them, so the pool refuses to run in a forked process. */
 static bool has_threads(const pool_way *of) { return of->mode == NS_MODE_NATIVE || of->mode == NS_MODE_EMULATED; }
 /* ThreadSanitizer sees neither that fibers were made before the fork, nor that threads belong to another process. */
 #ifdef __SANITIZE_THREAD__

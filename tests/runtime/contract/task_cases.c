@@ -38,7 +38,7 @@ enum {
     CALLER = NS_ERROR_CALLER
 };
 
-/* Right calls; wrong calls; wrong calls that the graph of a plan cannot have; calls of pools by their own tasks. */
+/* MISUSE: a wrong call. BEYOND_A_PLAN: one that a plan's graph cannot have. FROM_TASK: a call of a pool in a task. */
 #define RIGHT_USE(FUNCTION, ...)                                             \
     IN_TASK(#FUNCTION, TASK, "right", NS_OK, NULL, NOT_VIRTUAL, __VA_ARGS__) \
     __attribute__((constructor)) static void OF_LINE(rules_)(void) {         \

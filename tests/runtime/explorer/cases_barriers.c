@@ -1,4 +1,4 @@
-/* Barriers: no thread passes before all have come, repeatedly. Each then sees all that the others did before. */
+/* Barriers: in each episode, no thread passes before all have come, and then sees all that all threads did before. */
 #include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"

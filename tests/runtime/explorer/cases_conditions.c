@@ -1,4 +1,4 @@
-/* Condition variables: a thread that waits before a signal is woken, by this signal or by another signal. */
+/* Condition variables: a thread that waits before a signal is woken, by that signal or by another signal. */
 #include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"

@@ -1,5 +1,5 @@
 /* Tasks with dependences: each task begins once, after all tasks that it waits for have ended, and sees all that these
- * tasks did. At this time the parent may still be looking up the task's dependences, or may have finished long ago. */
+ * tasks did. When these tasks end, the parent may still be looking up the task's dependences, or may be long done. */
 #include "dependences/dependences.h"
 #include "explore.h"
 #include "platform/near_memory.h"
@@ -11,9 +11,9 @@ enum { UNDONE, DONE };
 static struct {
     ns_dependent *task[TASKS];
     ns_waiting *entry[TASKS];  /* for each task, its entries in the lists of earlier tasks */
-    ns_atomic_u32 *did[TASKS]; /* marks that each task has run; only the dependences order these marks */
+    ns_atomic_u32 *did[TASKS]; /* for each task, 1 when it has run; only the dependences order these words */
     ns_atomic_u32 *ran[TASKS]; /* how often each task has begun */
-    uint32_t first;            /* tasks before this number run while the parent spawns the others */
+    uint32_t first;            /* tasks before number `first` run while the parent spawns the tasks from `first` on */
 } it;
 
 static void make(uint32_t first) {

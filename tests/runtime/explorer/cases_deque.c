@@ -8,7 +8,7 @@ enum { MOST_TASKS = 4, MOST_TRIES = 3 };
 enum { UNMADE, MADE, TAKEN };
 
 typedef struct {
-    ns_atomic_u32 state; /* written before the push; only the deque must order this */
+    ns_atomic_u32 state; /* written before the push; only the deque orders this write */
 } task;
 
 static struct deque_case {

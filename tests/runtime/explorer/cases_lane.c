@@ -9,7 +9,7 @@ enum { MOST_TASKS = 4, CAPACITY = 4 };
 enum { UNMADE, MADE, TAKEN, DONE };
 
 typedef struct {
-    ns_atomic_u32 state; /* written before the push; only the lane must order this */
+    ns_atomic_u32 state; /* written before the push; only the lane orders this write */
     ns_atomic_u32 result;
 } task;
 
@@ -28,8 +28,8 @@ static void make(uint32_t task_count, uint32_t tries) {
     for (uint32_t at = 0; at < task_count; at++) it.tasks[at] = ns_near_memory_allocate(sizeof *it.tasks[at], 0);
 }
 
-/* The body of all tasks here. It is never called. The arguments are the address for the result and the number of the
- * task; a thief replaces the number by the result. */
+/* The body of all tasks in this file, which is never called. Its arguments are the address for the result and the
+ * number of the task. A thief replaces the number by the result. */
 static void body(ns_task *self, void *arguments) { (void)self, (void)arguments; }
 
 /* Execute the task of a slot, and replace the task's number by its result. Return the number. */
@@ -55,7 +55,7 @@ static void push(uint64_t at) {
     ns_explore_forget(1 + (uint32_t)at);
 }
 
-/* Join the task at the top. `place` is the thread's place in the program after the join. */
+/* Join the task at the top. `place` is the thread's place after the join (ns_explore_forget). */
 static void join_one(uint32_t place) {
     const ns_lane_slot *slot = ns_lane_pop(it.lane);
     char arguments[NS_INLINED_BYTES];

@@ -1,5 +1,5 @@
-/* Tests of the explorer: small programs with known outcomes in each memory model. A case with a requirement that is too
- * strong for a memory model must be violated in exactly these memory models. */
+/* Tests of the explorer: small programs with known outcomes in each memory model. If the requirement of a case is too
+ * strong for some memory models, the explorer must find it violated in exactly these models. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
@@ -50,7 +50,7 @@ static void two(void) {
     ns_explore_require(ns_atomic_u32_load(it.x, memory_order_relaxed) == 2, "each of two increments counts");
 }
 
-/* Each thread draws a number. There are as many schedules as permutations of threads. */
+/* Each thread adds to one word. There are as many schedules as permutations of threads. */
 static void draw(uint32_t id) {
     it.seen[0] = 4 * it.seen[0] + ns_atomic_u32_fetch_add(it.x, 1 + id, memory_order_seq_cst);
 }

@@ -1,5 +1,4 @@
-/* Locks: only one thread at a time is in the critical section, and all threads get there, in the order that the kind of
- * lock promises. */
+/* Locks: one thread at a time is in the critical section, and all get there in the order that the kind promises. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"
@@ -9,7 +8,7 @@ enum { BATCH = 1 };
 static struct lock_case {
     ns_numa_lock *lock;
     ns_atomic_u32 *counter; /* incremented under the lock, in two steps: a load and a store */
-    uint32_t *run;          /* successive entries of node 0 while node 1 waits; or the number of successful tries */
+    uint32_t *run;          /* successive acquisitions by node 0 while node 1 waits; or the number of successes */
 } it;
 
 static void make(const char *kind) {

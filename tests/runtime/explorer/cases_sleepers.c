@@ -77,7 +77,7 @@ static void push(uint32_t number) {
     forget(2, number);
 }
 
-/* End the search of a worker that has found a task, or whose wait is over: it may wake another. */
+/* End the search of a worker that has found a task, or whose wait is over. The worker may wake another worker. */
 static void stop_searching(uint32_t id) {
     const uint64_t census = ns_sleepers_stop_searching(it.sleepers, id);
     const bool wakes = it.rule.chain_by == NS_CHAIN_FINDER || !ns_census_searching(census);
@@ -98,7 +98,7 @@ static enum ns_sleep lie_down(uint32_t id, bool searched, uint64_t pushes) {
     return state == NS_ANNOUNCED ? ns_sleepers_fall_asleep(it.sleepers, id, false) : state;
 }
 
-/* End a sleep, which was begun if the state is NS_ASLEEP, and search: as in search/resting.c. */
+/* If the state is NS_ASLEEP, sleep. Then search, as in search/resting.c. */
 static void get_up(uint32_t id, enum ns_sleep state) {
     forget(6, state);
     if (state == NS_ASLEEP) state = ns_sleepers_sleep(it.sleepers, id, 0);
@@ -136,7 +136,7 @@ static void push_or_work(uint32_t id) {
         for (uint32_t task = 0; task < it.tasks; task++) push(task);
 }
 
-/* Worker 1 waits for a task that worker 0 executes, and that is in no queue. */
+/* Worker 0 ends a task that is in no queue, and worker 1 waits for this end. */
 static void end_or_wait(uint32_t id) {
     if (id)
         work(id);
@@ -149,7 +149,7 @@ static void check(void) {
     ns_explore_require(!ns_atomic_u64_load(&it.sleepers->census, memory_order_relaxed), "no worker searches or sleeps");
 }
 
-/* Worker 2 sleeps. Worker 1 searches, and finds nothing so far. */
+/* Worker 2 sleeps. Worker 1 searches, and has found no task yet. */
 static void push_to_two(uint32_t id) {
     if (id == 0)
         push(0);

@@ -15,7 +15,7 @@ typedef struct {
     uint64_t hash, asleep;
 } seen_state;
 
-/* A word on the stack of a thread. The value is stored here, so that the value outlives the stack. */
+/* A shared word on the stack of a thread. Its value is stored here, so that the value outlives the stack frame. */
 typedef struct {
     const void *location;
     uint64_t value;
@@ -62,7 +62,7 @@ static void states_write(states *of, const void *location, uint32_t bytes, uint6
     of->words[at] = (stack_word){location, value, bytes};
 }
 
-/* Return a word outside of the arena, which is 0 before the first write. */
+/* Return the value of a word outside of the arena: 0 before the first write. */
 static uint64_t states_read(const states *of, const void *location, uint32_t bytes) {
     const uint32_t at = word_at(of, location, bytes);
     return at < of->word_count ? of->words[at].value : 0;
@@ -78,7 +78,7 @@ static void states_drop(states *of, const void *first, const void *end) {
     of->word_count = kept;
 }
 
-/* Return a hash of the arena and of the words. */
+/* Return a hash of the arena and of the words on stacks. */
 static uint64_t states_memory(const states *of) {
     size_t count;
     const uint64_t *words = ns_arena_words(&count);
@@ -110,8 +110,8 @@ static void grow(states *of) {
     free(old.table);
 }
 
-/* Return whether the state was visited before, with the processes in `before` asleep. From now on, the processes that
- * were asleep in all visits count as asleep in this state. */
+/* Return whether the state was visited before. Set `before` to the processes that were asleep in all earlier visits.
+ * From now on, of these only the processes in `asleep` count as asleep in this state. */
 static bool states_visit(states *of, uint64_t hash, uint64_t asleep, uint64_t *before) {
     hash += !hash;
     seen_state *seen = place(of, hash);
@@ -159,7 +159,7 @@ typedef struct {
     step next;
     uint64_t result, history;
     bool finished, rests, asleep, woken;
-    uint64_t slept;       /* the order in which threads went to sleep */
+    uint64_t slept;       /* the thread's number in the order in which threads went to sleep */
     glimpse reads[READS]; /* the values read since the thread's last rest */
     uint32_t read_count;
     step stores[STORES]; /* stores that have not reached memory: store number n of the thread is at n % STORES */
@@ -172,7 +172,7 @@ typedef struct {
 typedef struct {
     uint64_t todo, asleep;
     uint32_t chosen;
-    step done; /* the step of `chosen`, for the report */
+    step done; /* the step of process `chosen`, for the report */
     uint64_t result;
 } frame;
 
@@ -238,7 +238,7 @@ static bool releases(memory_order order) {
 /* Return the age of the store at `place`: 0 for the thread's last store. */
 static uint64_t age(const thread *of, uint32_t place) { return (of->stored - 1 - place) % STORES; }
 
-/* Return the thread's youngest store to the word that has not reached memory; NULL if there is none. */
+/* Return the thread's last store to the word of `access`, if it has not reached memory; otherwise NULL. */
 static const step *own_store(const thread *of, const step *access) {
     const step *found = NULL;
     for (uint32_t place = 0; place < STORES; place++) {
@@ -265,7 +265,7 @@ static bool is_buffered(const step *access) {
            access->order != memory_order_seq_cst;
 }
 
-/* Return whether all stores that the step must wait for have reached memory. */
+/* Return whether all stores of the thread for which its next step must wait have reached memory. */
 static bool drained(const thread *of) {
     const step *next = &of->next;
     if (next->action == RESUME || (next->action == ACCESS && next->kind == NS_EXPLORED_LOAD)) return true;
@@ -351,7 +351,7 @@ static bool depend(uint32_t one, uint32_t other) {
 
 /* ---- taking steps ------------------------------------------------------------------------------------------------ */
 
-/* Store the value that the thread has read in place of its last value of this word, or else of the oldest value. */
+/* Store the value that the thread has read. It replaces the thread's last value of this word, or the oldest value. */
 static void remember(thread *of, const step *access, uint64_t value) {
     uint32_t at = 0;
     while (at < of->read_count && of->reads[at].location != access->location) at++;
@@ -475,7 +475,7 @@ void ns_explored_wake(ns_atomic_u32 *word, uint32_t count) {
     request(&(step){.action = WAKE, .bytes = 4, .location = word, .value = count});
 }
 
-/* Return a hash for the history of a thread for which only its place counts. */
+/* Return a hash for the history of a thread after ns_explore_forget: only `place` counts. */
 static uint64_t history_of(uint32_t id, uint32_t place) { return mix((uint64_t)(id + 1) << 32 | place); }
 
 /* ---- functions that cases call ----------------------------------------------------------------------------------- */
@@ -489,7 +489,7 @@ void ns_explore_require(bool holds, const char *sentence) {
 
 void ns_explore_forget(uint32_t place) {
     thread *of = &self.threads[self.current];
-    const char top = 0; /* marks the lower end of the caller's part of the stack */
+    const char top = 0; /* its address is below the caller's part of the stack */
     of->history = history_of(self.current, 1 + place);
     of->read_count = 0;
     states_drop(&self.states, (const void *)((uintptr_t)&top - STACK_BYTES), &top);

@@ -40,14 +40,14 @@ typedef struct {
 
 typedef struct {
     uint64_t schedules; /* schedules that were run to their end */
-    uint64_t left;      /* schedules that were left, since all continuations had been explored */
+    uint64_t left;      /* schedules that were cut off in a state whose continuations had been explored */
     uint64_t states, steps;
     uint32_t longest; /* largest number of steps of a schedule */
     bool violated;
     char sentence[256]; /* the violated requirement */
 } ns_explore_result;
 
-/* Explore all schedules, or until a schedule violates a requirement. Print this schedule. */
+/* Explore all schedules; but if a schedule violates a requirement, print this schedule and stop. */
 void ns_explore_run(const ns_explore_case *self, enum ns_explore_memory memory, ns_explore_result *result);
 
 /* Called by threads and checks: end the exploration if `holds` is false. */
@@ -55,20 +55,20 @@ void ns_explore_require(bool holds, const char *sentence);
 
 /* Called by threads: from here on the thread depends only on shared memory and on `place`, a number chosen by the case.
  * Forget the values that the thread has read, and the words on its stack below the caller. States that differ only in
- * these become one state. This is allowed after a function of the library without a result, since such a function gives
- * its caller no information. */
+ * these values and words become one state. This is allowed after a function of the library without a result, since such
+ * a function gives its caller no information. */
 void ns_explore_forget(uint32_t place);
 
 /* Called by threads: the next successful read-modify-write of this thread at `location` is its arrival there. */
 void ns_explore_arriving(const void *location);
 
-/* Called by threads: return the number of threads that arrived before this thread and are not yet granted. */
+/* Called by threads: return how many threads arrived before this thread and have not called ns_explore_granted. */
 uint32_t ns_explore_ahead(void);
 
-/* Called by threads: the arrival of this thread is granted. */
+/* Called by threads: this thread got what it arrived for, such as a lock. */
 void ns_explore_granted(void);
 
-/* Called by threads: return the number of threads that have arrived and are not yet granted. */
+/* Called by threads: return how many threads have arrived and have not called ns_explore_granted. */
 uint32_t ns_explore_waiting(void);
 
 /* Tables of cases by subject; each table ends with a case without a name. */

@@ -23,7 +23,7 @@
 static _Atomic int64_t left; /* requests up to the failing one; 0: no request fails */
 static _Atomic bool has_failed;
 
-/* Make request number `nth` from now on fail (counted from 1), and no other request; 0: none. */
+/* Make the `nth` request from now on fail (counted from 1), and no other request; 0: no request fails. */
 static void fail_request(int64_t nth) {
     has_failed = false;
     left = nth;

@@ -1,8 +1,8 @@
-/* Programs that differ from the program of their plan, in virtual time: each is refused at every step in turn, and
- * leaves no memory.
+/* Programs in virtual time that differ from their plan's graph in one step: whichever step it is, the run is refused,
+ * and leaves no memory.
  *
  * Run as `refused_programs PLAN`. The program is a tree of tasks with arguments in allocated memory. Step number n is
- * wrong, in each of several ways. Prints a line with the error code and the reason for each. */
+ * wrong, in each of several ways. Prints a line with the error code and the reason for each wrong program. */
 #include <stdio.h>
 
 #include "numasim/runtime.h"
@@ -25,7 +25,7 @@ static void leaf(ns_task *self, void *nothing) {
 
 static void tree(ns_task *self, void *given);
 
-/* If it is the turn of the wrong step, do the wrong step and return true. */
+/* Count a step. If it is the wrong step, make a wrong call and return true. */
 static bool goes_wrong(ns_task *self) {
     ns_future future;
     if (--left) return false;

@@ -2,8 +2,8 @@
  * orders of serial runs), worker (a single native worker) or thief (the second of two workers, while the first worker
  * stays in the root). `orders recorded` asks for a recording in an order other than spawned, and prints the error.
  *
- * A task spawns up to four children, calls some of its parts, joins now and then, and has arguments of many sizes. For
- * stolen and thief, such tasks are spawned by a root that does nothing else. */
+ * A task spawns up to four children, calls some of its parts, joins now and then, and has arguments of many sizes. With
+ * stolen and thief, the root only spawns such tasks. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>

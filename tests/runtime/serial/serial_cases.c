@@ -107,7 +107,7 @@ enum { LOCK, COUNTER, DOOR, MEETING };
 
 BODY(await_nobody) { ns_word_await(self, word[DOOR]); }
 
-/* Worker 2 of three lets both other workers pass, which wait while one of them holds the lock. Then all meet, twice. */
+/* Workers 0 and 1 wait for DOOR, worker 0 with LOCK held. Worker 2 lets both pass. Then all three meet, twice. */
 BODY(team) {
     const uint32_t id = ns_task_worker(self);
     if (id == 0) ns_word_lock(self, word[LOCK]);

@@ -1,6 +1,6 @@
-/* Children with dependences must have the same effects as one after the other, in every way of running them: random
- * programs whose tasks mix the read cells into the written cells, chains that are longer than any stack, and tasks of
- * all other kinds in between. */
+/* Children with dependences must have the same effects as if they ran one after the other, in every way of running
+ * them. The programs are random programs whose tasks mix the cells that they read into the cells that they write,
+ * chains that are longer than any stack, and tasks of all other kinds between such children. */
 #include "program.h"
 
 enum { CELLS = 12, MOST_NAMED = 4, CHAIN = 5000, FAN = 100 };
@@ -128,7 +128,7 @@ NS_TASK(int, fanned, uint32_t, rounds) {
     for (uint32_t round = 1; round <= rounds; round++) {
         replaced_spawn_after(self, NS_DEPEND(NS_OUT(&place)), &first, &place, NULL, round);
         for (uint32_t at = 0; at < FAN; at++) doubled_spawn_after(self, NS_DEPEND(NS_IN(&place)), &found[at], &place);
-        doubled_spawn(self, &beside, &other); /* the newest child has no dependences, or a call comes in between */
+        doubled_spawn(self, &beside, &other); /* without dependences; the newest child during the next call */
         require(doubled_call(self, &other) == 42, "a call is run among dependences");
         replaced_spawn_after(self, NS_DEPEND(NS_INOUT(&place)), &last, &place, found, 0);
         if (round % 2)
@@ -140,7 +140,7 @@ NS_TASK(int, fanned, uint32_t, rounds) {
     return 1;
 }
 
-/* A call has dependences of its own, and its children have ended when it returns. */
+/* Dependences of a call's children are separate from the caller's, and these children have ended when it returns. */
 BODY(run_part) {
     uint32_t *place = *(uint32_t **)arguments;
     int done;

@@ -1,12 +1,12 @@
 /* A run of two workers while another thread holds the lock of the first worker's queue. Probes that see the queue's
- * task fail, so that the owner executes the task and the run ends. Thieves that waited for the lock would never let the
- * run end. Run as `held_queue 2 PLAN`. */
+ * task fail, so that the owner executes the task and the run ends. If thieves waited for the lock, the run would not
+ * end. Run as `held_queue 2 PLAN`. */
 #include <sched.h>
 
 #include "program.h"
 #include "threads/worker.h"
 
-enum { RESTS = 20000 }; /* rests during which the other worker sees the task */
+enum { RESTS = 20000 }; /* rests of the owner, in which the other worker probes the queue */
 
 static uint32_t executed_by = UINT32_MAX;
 static ns_atomic_u32 searching;

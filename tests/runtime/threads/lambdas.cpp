@@ -1,4 +1,4 @@
-/* The promises of numasim.hpp: results, exceptions and captures of all kinds, in every way of running tasks. */
+/* What numasim.hpp promises: results, exceptions and captures of all kinds, in every way of running tasks. */
 #include <array>
 #include <atomic>
 #include <cstdio>

@@ -8,7 +8,7 @@ enum { MANY = (1 << 20) + 1000, MOST_BYTES = 64 };
 
 BODY(increment) { ++**(uint8_t **)arguments; }
 
-/* Increment twice, each time by a child. */
+/* Add 2 to a byte, by two children that increment a byte each. */
 BODY(increment_twice) {
     uint8_t *place = *(uint8_t **)arguments, marks[2] = {0};
     for (int child = 0; child < 2; child++) {
@@ -61,7 +61,7 @@ BODY(get_future) {
     require(*call->awaited == 2, "a future of an ancestor is there");
 }
 
-/* Wait for tasks below in the lane, as the task itself or as a part, with an own child; then spawn another child. */
+/* Wait for tasks below in the lane, in the task itself or in a part of it, with a child; then spawn another child. */
 BODY(wait_for_ancestors) {
     uint8_t own[2] = {0}, *first = &own[0], *second = &own[1];
     ns_spawn(self, increment_twice, &first, sizeof first);
@@ -88,7 +88,7 @@ BODY(hand_down_futures) {
     }
 }
 
-/* A leaf without children; a task whose order is too long for a lane; and a task without its join. */
+/* `doubled` has no children, `summed` arguments too long for a lane, and `forgetful` does not join its child. */
 NS_TASK(int64_t, doubled, int64_t, n) {
     (void)self;
     return 2 * n;
@@ -130,7 +130,7 @@ NS_TASK(int64_t, counted, int64_t, depth) {
     return 1 + left + right;
 }
 
-/* Two results: a flag, and a value that is too long for a slot. */
+/* `is_odd` has a flag as its result, and `ascending` a value that is too long for a slot. */
 NS_TASK(_Bool, is_odd, int64_t, n) {
     int64_t half;
     doubled_spawn(self, &half, n / 2);
@@ -145,7 +145,7 @@ NS_TASK(many_numbers, ascending, int64_t, n) {
     return all;
 }
 
-/* Spawn more typed children than a lane has room for. All of them wait when the last one is spawned. */
+/* Spawn more typed children than a lane has room for, and join them only after the last spawn. */
 BODY(spawn_many_typed) {
     _Bool *odd = *(_Bool **)arguments;
     for (int64_t child = 0; child < MANY; child++) is_odd_spawn(self, &odd[child], child);
@@ -155,7 +155,7 @@ BODY(spawn_many_typed) {
     require(right == MANY, "each of many typed children has its result");
 }
 
-/* Leave the newest typed child in the lane while its parent waits for another, makes a call, and ends without join. */
+/* The newest typed child stays in the lane while its parent waits for another child, makes a call, and ends. */
 BODY(leave_newest) {
     int64_t *result = *(int64_t **)arguments;
     doubled_spawn(self, result, 21);
@@ -188,7 +188,7 @@ BODY(count_tree) {
     require(spawned == (1 << 11) - 1, "a plain join waits for a typed child");
 }
 
-/* Tasks with no argument, several, and the most arguments. Names may be names that the runtime uses itself. */
+/* Tasks with no argument, several, and as many as possible, some with names that the runtime uses itself. */
 NS_TASK(int64_t, seven) {
     (void)self;
     return 7;

@@ -20,10 +20,10 @@ typedef struct {
     frame *parent;
 } node;
 
-static _Thread_local const frame *waiting; /* the task in whose join the thread is, the innermost one */
+static _Thread_local const frame *waiting; /* the frame of the innermost task in whose join this thread is */
 static atomic_int tasks, stolen, strange;
 
-/* Return whether the worker has begun a child of the frame. One that took a child may be just about to note this. */
+/* Return whether the worker has begun a child of the frame. A worker that took a child may not have noted this yet. */
 static bool has_begun_a_child(const frame *of, int worker) {
     for (;;) {
         int said = 0;

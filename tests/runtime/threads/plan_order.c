@@ -1,4 +1,4 @@
-/* The graph of a plan as a program on threads: no task begins before all tasks have ended for which it waits.
+/* The graph of a plan as a program on threads: no task begins before all tasks that it waits for have ended.
  *
  * Run as `plan_order PLAN`. All tasks of the plan are roots of one phase. Prints how many tasks ran, and how many of
  * them began too early. */

@@ -57,7 +57,7 @@ BODY(branch) {
 
 static _Atomic int part_count;
 
-/* Each part has another number of branches in each round. The first parts have no branches. */
+/* Each part of the team has another number of branches in each round. The first parts have no branches. */
 BODY(uneven_part) {
     const uint32_t barrier = *(uint32_t *)arguments;
     const int part = atomic_fetch_add(&part_count, 1);

@@ -48,10 +48,10 @@ enum { NS_NUMA_NODES = 16384 };
  * docs/model/locks.md, section 5.2, says for each kind which thread gets the lock next, and gives the literature. */
 typedef struct {
     const char *kind; /* NULL: "cohort" */
-    uint32_t nodes;   /* nodes of callers are below this number; 0: 1 */
+    uint32_t nodes;   /* node numbers of callers are below this number; 0: 1 */
     int32_t home;     /* the node of the running system where the lock lives, or NS_NUMA_ANYWHERE */
     uint32_t batch;   /* kind "cohort": the most handovers in a row within one node; 0: 64 */
-    uint32_t spins;   /* kind "mutex": how often a thread looks before it sleeps; 0: it sleeps at once */
+    uint32_t spins;   /* kind "mutex": how often a thread reads the lock before it sleeps; 0: it sleeps at once */
 } ns_numa_lock_options;
 
 typedef struct ns_numa_lock ns_numa_lock;
@@ -72,32 +72,31 @@ const char *ns_numa_lock_kind(uint32_t at);
 
 /* ---- condition variables ----------------------------------------------------------------------------------------- */
 
-/* Waiters queue on their node. A signal wakes the waiter that has waited longest on the node of the signaller. After
- * `batch` such signals in a row while waiters exist on other nodes, the next signal goes to another node. A signal
- * never wakes a waiter that begins to wait after the signal. */
+/* Each node has a queue of waiters. A signal wakes the waiter that has waited longest on the node of the signaller.
+ * After `batch` such signals in a row while waiters exist on other nodes, the next signal goes to another node. A
+ * signal never wakes a waiter that begins to wait after the signal. */
 typedef struct {
     uint32_t nodes; /* node numbers of callers are below this number; 0: 1 */
     int32_t home;   /* the node for the words that all nodes share, or NS_NUMA_ANYWHERE */
     uint32_t batch; /* the most signals in a row within one node; 0: 64 */
-    uint32_t spins; /* how often a waiter looks before the waiter sleeps */
+    uint32_t spins; /* how often a waiter reads its word before it sleeps */
 } ns_numa_condition_options;
 
 typedef struct ns_numa_condition ns_numa_condition;
 
 /* Create and destroy a condition. ns_numa_condition_create returns 0, NS_ERROR_OPTION for null or more than
- * NS_NUMA_NODES nodes, or NS_ERROR_MEMORY. If creation fails, `*self` is null. ns_numa_condition_destroy accepts
- * null. */
+ * NS_NUMA_NODES nodes, or NS_ERROR_MEMORY. If creation fails, `*self` is null. Null can be destroyed. */
 int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options);
 void ns_numa_condition_destroy(ns_numa_condition *self);
 
 /* Release the lock, which the caller holds, and wait for a signal, as one atomic step. The function returns with the
- * lock held, and only after a signal. The signalled state may have changed by then, so the caller checks the state
+ * lock held, and only after a signal. What the caller waited for may no longer hold then, so the caller checks it
  * again. Return 0; or NS_ERROR_OPTION, with the lock still held, for null and for a node that the condition or the lock
  * does not have. */
 int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node);
 
-/* Wake one waiter, if there is a waiter; wake all waiters. The caller may hold the lock. Return 0, or NS_ERROR_OPTION
- * for null and for a node that the condition does not have. */
+/* ns_numa_condition_signal wakes one waiter, if any; ns_numa_condition_broadcast wakes all. The caller may hold the
+ * lock. Return 0, or NS_ERROR_OPTION for null and for a node that the condition does not have. */
 int ns_numa_condition_signal(ns_numa_condition *self, uint32_t node);
 int ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node);
 
@@ -106,7 +105,7 @@ int ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node);
 /* Kinds: "central"     all parties count their arrivals in one word, and wait for another word to change.
  *        "flag"        each party sets its own word; party 0 reads all words, then opens the barrier (OMPi).
  *        "tree"        party i waits for parties 2 i + 1 and 2 i + 2, and later releases them.
- *        "per-domain"  central within each node, then among the last parties of the nodes (thesis section 6.3.1). */
+ *        "per-domain"  central within each node, then among the last arrivals of all nodes (thesis section 6.3.1). */
 typedef struct {
     const char *kind;           /* NULL: "per-domain" */
     uint32_t parties;           /* at least 1 */
@@ -117,8 +116,7 @@ typedef struct {
 typedef struct ns_numa_barrier ns_numa_barrier;
 
 /* Create and destroy a barrier. ns_numa_barrier_create returns 0; NS_ERROR_OPTION for null, an unknown kind, no parties
- * or a node from NS_NUMA_NODES on; or NS_ERROR_MEMORY. If creation fails, `*self` is null. ns_numa_barrier_destroy
- * accepts null. */
+ * or a node from NS_NUMA_NODES on; or NS_ERROR_MEMORY. If creation fails, `*self` is null. Null can be destroyed. */
 int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options *options);
 void ns_numa_barrier_destroy(ns_numa_barrier *self);
 

@@ -21,11 +21,11 @@
  * exception of the body that it runs. An exception does not stop siblings. If children use locals of a body, and the
  * body may throw between a spawn and the sync(), the body declares an ns::scope behind these locals: the scope joins
  * the children before the locals end. Some strategies resume tasks on other threads (work-first spawns, joins by
- * continuation). With such a strategy a handler (`catch`) must not call these functions.
+ * continuation). With such a strategy a handler (`catch`) must not call functions of namespace ns.
  *
  * Errors: the constructor of a pool, run() and team() throw an ns::error. Its code is a code of numasim/runtime.h. If a
  * run ends with an error, a task that did not run has no result, and asking for this result throws an ns::error, too.
- * The destructor of a pool that is in use, as at exit() in a task, does nothing.
+ * The destructor of a pool that is in use does nothing, for example if a task calls exit().
  *
  * All functions are built on numasim/runtime.h. ns::enter() gives a body access to the functions of numasim/runtime.h
  * for the running task. */
@@ -57,14 +57,14 @@ public:
 
 namespace detail {
 
-/* The first exception among several tasks. It is read after all these tasks have ended. */
+/* The first exception that any of several tasks throws. It is read after all these tasks have ended. */
 class failure {
 public:
     void note(std::exception_ptr thrown) noexcept {
         if (!is_noted_.exchange(true, std::memory_order_relaxed)) thrown_ = std::move(thrown);
     }
     std::exception_ptr take() noexcept {
-        if (!is_noted_.load(std::memory_order_relaxed)) return nullptr; /* relaxed: joins order the accesses */
+        if (!is_noted_.load(std::memory_order_relaxed)) return nullptr; /* relaxed: a join comes before this load */
         is_noted_.store(false, std::memory_order_relaxed);
         return std::exchange(thrown_, nullptr);
     }
@@ -88,7 +88,7 @@ inline thread_local frame *running = nullptr;
 class frame {
 public:
     explicit frame(ns_task *task) noexcept : task_(task), below_(running_frame()) { set_running_frame(this); }
-    ~frame() { set_running_frame(below_); } /* right if tasks nest; a task that resumes sets its own frame */
+    ~frame() { set_running_frame(below_); } /* right for nested tasks; a resumed task sets its own frame */
     frame(const frame &) = delete;
     frame &operator=(const frame &) = delete;
 
@@ -159,7 +159,7 @@ struct closure {
     }
 };
 
-/* Call start(body, arguments, bytes), which spawns a task, with the given body as the task's body. */
+/* Call start(body, arguments, bytes), which spawns a task that runs `body`, and stores its exception at `to`. */
 template <class Body, class Start>
 void hand_over(failure *to, Body &&body, Start &&start) {
     using given = closure<std::decay_t<Body>>;
@@ -183,7 +183,7 @@ void spawn_by(Body &&body, Start &&start) {
     });
 }
 
-/* The storage for the result of a body: empty for void, else the value. */
+/* The storage for the result of a body: no value for void, else an optional value. */
 template <class Result>
 struct outcome {
     std::optional<Result> value;
@@ -370,8 +370,8 @@ Value reduce_halves(std::int64_t first, std::int64_t last, std::int64_t grain, M
 }  // namespace detail
 
 /* Return `initial` combined with the values map(i) of all indices, or with the values map(first, last) of all pieces.
- * The range is halved until a piece has at most `grain` indices. Two halves are combined where they were divided, the
- * left half first. So the result is the same on every run and for any number of workers, even if combine() rounds. */
+ * The range is halved until a piece has at most `grain` indices. The values of the two halves of a range are combined,
+ * the left value first. So the result is the same on every run with any number of workers, even if combine() rounds. */
 template <class Value, class Map, class Combine>
 Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, Value initial, Map &&map,
                       Combine &&combine) {
@@ -383,12 +383,11 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error if the pool cannot be
- * made. */
+/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error if they fail. */
 class pool {
 public:
     /* Make a pool of `workers` pinned threads, or of as many threads as there are hardware threads if `workers` is 0.
-     * Victims are drawn at random. */
+     * Workers choose victims at random. */
     explicit pool(std::uint32_t workers = 0) : pool(native(workers)) {}
     explicit pool(const ns_pool_options &options) {
         const int found = ns_pool_create(&made_, &options);

@@ -1,7 +1,7 @@
 /* Declarations of the memory accesses of OpenMP tasks for `numasim record`, which cannot see accesses itself.
  *
- * Without a recorder a declaration has no effect: it only checks whether a recorder is present. A program that includes
- * this header needs no library. See the page on recorded programs. */
+ * The recorder is a library that `numasim record` preloads. Without a recorder a declaration has no effect. A program
+ * that includes this header needs no library. The manual's page on recorded programs has more. */
 #ifndef NUMASIM_RECORD_H
 #define NUMASIM_RECORD_H
 
@@ -18,7 +18,7 @@ extern void ns_recorder_access(const void *begin, size_t bytes, int mode) __attr
 extern void ns_recorder_tile(const void *begin, size_t rows, size_t bytes, size_t stride, int mode)
     __attribute__((weak));
 
-/* A mark in the program's file: the program declares accesses. A recording of it without accesses is then an error. */
+/* A mark in the program's file that the program declares accesses. `numasim record` refuses a recording without any. */
 static const char ns_record_mark[] __attribute__((used, section(".numasim.record"))) = "ns_record_access";
 
 /* Declare that the calling task reads (NS_RECORD_READ) or writes (NS_RECORD_WRITE) `bytes` bytes from `begin` on, or

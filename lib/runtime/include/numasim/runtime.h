@@ -28,9 +28,9 @@
  * - self A body passes its own `self` to the functions of a task, on the thread that runs the body, before the body
  *   returns. Any other `self` is undefined: the `self` of another thread, the `self` of a body that has returned, null.
  *   Reason: spawns and joins are a few instructions, and a check of the thread would take more.
- * - fork In a process that a task has forked, no function of a task may be called. Reason: as for `self`; besides, the
- *   threads that could run children are in the parent process. Functions of pools return NS_ERROR_CALLER there. A lock
- *   of numasim/locks.h that no thread held is a working copy.
+ * - fork In a process that a task has forked, no function of a task may be called. Reason: a check would slow down
+ *   spawns and joins, and the threads that could run children are in the parent process. Functions of pools return
+ *   NS_ERROR_CALLER there. A lock of numasim/locks.h that no thread held is a working copy.
  * - freed A destroyed pool, lock, condition or barrier and released memory may not be used. Reason: the library has
  *   freed the memory, as free() does.
  * - waits On threads, a wait that no task ends lasts for ever: for a lock whose holder has ended, or whose holder waits
@@ -40,8 +40,8 @@
  *   twice, and a barrier for more parties than there are workers.
  * - stack Plain calls of C, and NAME_call and NAME_join of typed tasks in lanes, nest on the stack of the thread
  *   without a check. If this stack overflows, a sentence is written to the standard error, and SIGSEGV ends the
- *   process, unless the program handles this signal. All other nesting is checked: the run ends with NS_ERROR_MEMORY if
- *   less than 32 KiB of stack are left for a body. */
+ *   process, unless the program handles this signal. All other nesting of tasks is checked: the run ends with
+ *   NS_ERROR_MEMORY if less than 32 KiB of stack are left for a body. */
 #ifndef NUMASIM_RUNTIME_H
 #define NUMASIM_RUNTIME_H
 
@@ -72,7 +72,7 @@ enum ns_error {
     NS_ERROR_CALLER = -10      /* the pool is in use, or its threads are in the process that forked this process */
 };
 
-/* Return one sentence about an error code. Unknown codes have a sentence, too; never NULL. */
+/* Return one sentence about an error code, also for an unknown code. The result is never NULL. */
 const char *ns_error_sentence(int error);
 
 /* ---- tasks: see also numasim/tasks.h ----------------------------------------------------------------------------- */
@@ -90,20 +90,20 @@ void ns_parallel_for(ns_task *self, int64_t begin, int64_t end, int64_t grain, n
  *
  * Values have `bytes` bytes, aligned as by malloc, and are combined in pairs of neighbours: combine(value, next) sets
  * `value`, the left neighbour, to the combination of both. combine() need not be commutative, nor exactly associative
- * (floating-point addition is allowed). The pairs depend only on the range and the grain, or on the order of spawns. */
+ * (floating-point addition is allowed). The pairs depend only on range and grain, or on the order of spawns. */
 typedef void ns_combine(void *value, const void *next);
 
 /* Set `value` to the combined value of the indices in [first, last). The range has at least one index. */
 typedef void ns_reduce_body(ns_task *self, void *arguments, int64_t first, int64_t last, void *value);
 
 /* Combine `value` with the values of all pieces of [begin, end), each of at most `grain` indices. The pieces run in
- * parallel. The range is halved into pieces, and two halves are combined where they were divided. Return 0; or, without
- * a call of the body, NS_ERROR_OPTION for a null body, combine or value, and NS_ERROR_MEMORY if memory for the values
- * is short. */
+ * parallel. The range is halved into pieces. The values of the two halves of a range are combined into the value of the
+ * range. Return 0; or, without calling the body, NS_ERROR_OPTION for a null body, combine or value, and NS_ERROR_MEMORY
+ * if memory is short. */
 int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_reduce_body *body,
                        ns_combine *combine, void *arguments, void *value, size_t bytes);
 
-/* A reduction over children: set the first three fields, and leave the rest zero. */
+/* A reduction over children. The program sets the first three fields, and leaves `first` and `newest` zero. */
 typedef struct {
     void *value; /* the initial value, and then the result */
     size_t bytes;
@@ -171,7 +171,7 @@ void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t b
 
 /* Declare an access of the segment that `self` is running, in addition to the accesses declared at the spawn.
  * NS_ERROR_PROGRAM ends the run for null, an object that is not registered, an unknown mode or pattern, no passes, rows
- * that are not within their object, and more than 2^38 bytes walked in all. */
+ * that are not within their object, and more than 2^38 bytes over all passes. */
 void ns_access_declare(ns_task *self, const ns_access *access);
 
 /* ---- synchronisation objects, here called words: locks, atomic counters, conditions, barriers (thesis section 6.3) */
@@ -180,10 +180,10 @@ enum ns_word_role { NS_WORD_LOCK, NS_WORD_ATOMIC, NS_WORD_CONDITION, NS_WORD_BAR
 
 /* Create a word. The word is placed near worker `owner` (modulo the number of workers). `parties`, at least one, is the
  * number of tasks that a barrier waits for, or that a broadcast lets pass. The plan sets the kinds of locks and
- * barriers, and the homes of words. A condition is a condition variable together with a count of signals: no signal is
- * lost. Return the id of the word, ascending from 0; NS_ERROR_OPTION for a null pool or name, an unknown role, and a
- * barrier or a condition without parties; NS_ERROR_CALLER while the pool runs; NS_ERROR_MEMORY. The first 31 bytes of
- * `name` are kept. */
+ * barriers, and the home node of each word. A condition is a condition variable together with a count of signals: a
+ * signal without a waiter lets a later waiter pass. Return the id of the word, ascending from 0; NS_ERROR_OPTION for a
+ * null pool or name, an unknown role, and a barrier or a condition without parties; NS_ERROR_CALLER while the pool
+ * runs; NS_ERROR_MEMORY. The first 31 bytes of `name` are kept. */
 int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties);
 
 /* Use words. NS_ERROR_PROGRAM ends the run for a word that was not created or has another role; for the release of a
@@ -204,36 +204,36 @@ void ns_word_broadcast(ns_task *self, uint32_t word);             /* let as many
 enum ns_mode {
     NS_MODE_SERIAL,   /* on the calling thread, depth first; records the task graph */
     NS_MODE_NATIVE,   /* pinned threads on the real machine: see below */
-    NS_MODE_EMULATED, /* threads on the nodes of the plan's machine: remote steps spin for the additional latency */
+    NS_MODE_EMULATED, /* threads on the nodes of the plan's machine; remote accesses spin for the added latency */
     NS_MODE_VIRTUAL,  /* on one thread, by the clocks of the simulator's engine */
     NS_MODE_TURNS,    /* the code of threads on one thread: workers take turns, in an order that the seed decides */
     NS_MODE_PACED     /* the code of threads on one thread: workers take turns by the simulator's clocks */
 };
 
 /* NS_MODE_EMULATED: memory is on the node of the thread that touched the memory first, whatever the plan says.
- * NS_MODE_VIRTUAL needs a library of its own; NS_MODE_TURNS and NS_MODE_PACED need another. A program linked without
- * the library of a mode gets NS_ERROR_UNSUPPORTED. NS_MODE_TURNS ends a turn at every access to shared memory of the
- * library. NS_MODE_PACED ends a turn where the costs of the plan advance the worker's clock; the worker with the
- * earliest clock is next. In both modes, a wait for another task by any means but the library's never ends. */
+ * NS_MODE_VIRTUAL needs a library of its own; NS_MODE_TURNS and NS_MODE_PACED need another library. A program linked
+ * without the library of a mode gets NS_ERROR_UNSUPPORTED. NS_MODE_TURNS ends a turn at every access of the library to
+ * memory that workers share. NS_MODE_PACED ends a turn where the plan's costs advance the worker's clock; the worker
+ * with the earliest clock is next. With turns, a wait for another task by any means but the library's never ends. */
 
 /* Native workers are pinned to the hardware threads that the plan numbers. The numbers count the hardware threads that
  * the process may use: the first threads of all cores, node by node, then the second threads. Without a plan, or if a
  * numbered thread does not exist, worker i is pinned to hardware thread i of this count. If there are more workers than
  * hardware threads, workers are not pinned. */
 
-/* The costs by which a virtual clock advances and which a recorded graph has: by the cost model, or measured. */
+/* The costs that advance a virtual clock, or that a recorded graph has: computed by the cost model, or measured. */
 enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
 
-/* The moment at which spawned tasks begin in a serial run. The time of a program depends on this order by way of the
- * caches. In every order, a task with a future begins at its spawn. */
+/* The moment at which spawned tasks begin in a serial run. The time of a program depends on this order, because the
+ * order decides which data are in the caches. In every order, a task with a future begins at its spawn. */
 enum ns_order {
     NS_ORDER_SPAWNED, /* at the spawn */
     NS_ORDER_NEWEST,  /* when the parent joins, newest first, as a single worker takes tasks from its deque */
-    NS_ORDER_STOLEN   /* as NS_ORDER_NEWEST, but the children of the root oldest first, as a thief takes them */
+    NS_ORDER_STOLEN   /* as NS_ORDER_NEWEST, but children of the root run oldest first, as a thief takes them */
 };
 
-/* The use of the plan's task graph. RECORDED: the graph was recorded from the program, and the strategy uses it as far
- * as needed. IS_PROGRAM: the graph is the program. IGNORED: the graph is not used. */
+/* The use of the plan's task graph. RECORDED: the graph was recorded from the program; a strategy that needs task
+ * graphs uses it. IS_PROGRAM: the graph is the program. IGNORED: the graph is not used. */
 enum ns_graph_use { NS_GRAPH_RECORDED, NS_GRAPH_IS_PROGRAM, NS_GRAPH_IGNORED };
 
 typedef struct {
@@ -241,7 +241,7 @@ typedef struct {
     uint32_t workers;    /* 0: the number in the plan, or without a plan the number of hardware threads */
     const char *plan;    /* a compiled plan; NULL: random victims, steal one, help while joining */
     enum ns_costs costs; /* for NS_MODE_SERIAL and NS_MODE_VIRTUAL */
-    uint64_t seed;       /* for the draws of victims; 0: the seed in the plan's file */
+    uint64_t seed;       /* for choosing victims at random; 0: the seed in the plan's file */
     const char *record;  /* NS_MODE_SERIAL: the file for the recorded task graph; NULL: no recording */
     enum ns_order order; /* NS_MODE_SERIAL; NS_ORDER_SPAWNED if `record` is set */
     /* Files or pipes, for a plan whose strategy has a controller: decisions are read from `controls` before each
@@ -260,24 +260,23 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options);
 
 /* The functions below may be called by any thread, but by only one thread at a time. A second thread, and tasks of the
  * pool itself, get NS_ERROR_CALLER at once. In a forked process, a pool of threads cannot run, but can be destroyed:
- * this frees its memory, and leaves the threads of the parent process alone. Pools of the other modes are copies that
- * run. */
+ * this frees its memory, and leaves the threads of the parent process alone. A pool of any other mode can run. */
 
 /* Destroy a pool, or do nothing for null. Return 0; NS_ERROR_CALLER, without an effect, while the pool is in use. */
 int ns_pool_destroy(ns_pool *pool);
 
 /* Run `body` as a task of worker 0, and return when this task and all its descendants have ended. Return 0;
  * NS_ERROR_OPTION for a null pool or body, for null arguments with `bytes` above 0 and for too many bytes;
- * NS_ERROR_CALLER as above; NS_ERROR_PROGRAM, NS_ERROR_DEADLOCK and NS_ERROR_MEMORY of the tasks; NS_ERROR_UNSUPPORTED
- * for a call that a recorded graph or the plan's graph cannot express; NS_ERROR_FILE if the graph cannot be written. */
+ * NS_ERROR_CALLER while the pool is in use; NS_ERROR_PROGRAM, NS_ERROR_DEADLOCK and NS_ERROR_MEMORY by the tasks;
+ * NS_ERROR_UNSUPPORTED for a call that the recorded or planned graph cannot express; NS_ERROR_FILE for its file. */
 int ns_pool_run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes);
 
 /* Run `body` once on every worker, like a parallel region of OpenMP, and return when all these tasks have ended. The
  * errors are the errors of ns_pool_run. */
 int ns_pool_team(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes);
 
-/* Return the sentence of the last error, for the user; an empty string without an error, and the sentence of
- * NS_ERROR_CALLER while the pool is in use. Never NULL. */
+/* Return a sentence for the user about the pool's last error; an empty string without an error, and the sentence of
+ * NS_ERROR_CALLER while the pool is in use. The result is never NULL. */
 const char *ns_pool_problem(const ns_pool *pool);
 
 #ifdef __cplusplus

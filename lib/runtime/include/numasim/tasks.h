@@ -33,8 +33,8 @@ void ns_call(ns_task *self, ns_body *body, void *arguments);
 /* ---- dependences --------------------------------------------------------------------------------------------------
  *
  * A child may have to wait for other children of the same parent. If two children name the same address, the later
- * child waits for the earlier child, unless both only read there, as with `depend` of OpenMP. So a program that spawns
- * its tasks in the order of a serial program runs in parallel as far as its data allow:
+ * child waits for the earlier child, unless both children only read there, as with `depend` of OpenMP. So a program
+ * that spawns its tasks in the order of a serial program runs in parallel as far as its data allow:
  *
  *     ns_spawn_after(self, factor, &step, sizeof step, NS_DEPEND(NS_INOUT(tile)));
  *     ns_spawn_after(self, divide, &next, sizeof next, NS_DEPEND(NS_IN(tile), NS_INOUT(below)));
@@ -52,8 +52,8 @@ typedef struct {
     const ns_access *access;
 } ns_dependence;
 
-/* Spawn a child, as ns_spawn does. The child begins when all siblings have ended for which its `count` dependences make
- * it wait. NS_ERROR_PROGRAM ends the run as in ns_spawn, for null dependences, for an unknown direction, and for
+/* Spawn a child, as ns_spawn does. The child begins when all siblings have ended that its `count` dependences make it
+ * wait for. NS_ERROR_PROGRAM ends the run as in ns_spawn, for null dependences, for an unknown direction, and for
  * accesses that ns_access_declare refuses. */
 void ns_spawn_after(ns_task *self, ns_body *body, const void *arguments, size_t bytes, const ns_dependence *dependences,
                     uint32_t count);

@@ -1,5 +1,5 @@
 /* The topology of the running system: sockets, NUMA nodes, cores, hardware threads, caches, distances between nodes.
- * Threads and memory can be bound to their places.
+ * Functions bind threads to hardware threads, and memory to nodes.
  *
  * The topology is read from sysfs. Only processors count that are online and that the affinity mask and the control
  * group of this process allow. */
@@ -30,7 +30,7 @@ typedef struct {
     int64_t memory_bytes;
 } ns_node;
 
-/* A level of data or unified caches of the first hardware thread. */
+/* The data cache or unified cache of one level, of the first hardware thread. */
 typedef struct {
     uint32_t level, line_bytes, cpu_count; /* cpu_count: usable hardware threads that share the cache */
     int64_t bytes;
@@ -42,18 +42,17 @@ typedef struct {
     const char *source; /* "sysfs" */
     ns_cpu *cpu;        /* [cpu_count], ascending ids */
     ns_node *node;      /* [node_count], ascending ids */
-    uint32_t *distance; /* [node_count][node_count], from row to column, as the firmware gives it; 10 is local */
+    uint32_t *distance; /* [node_count][node_count], from row to column, as the firmware gives it; 10: within a node */
     ns_cache cache[NS_CACHE_LEVELS];
     uint32_t cpu_count, node_count, core_count, socket_count, cache_count;
 } ns_topology;
 
-/* Read the topology of the running system. Return 0; NS_ERROR_OPTION for null, NS_ERROR_MEMORY, and the errors of
- * ns_topology_read. */
+/* Read the topology of the running system. Return 0, or an error as ns_topology_read does. */
 int ns_topology_detect(ns_topology *self);
 
-/* Read the topology from the sysfs tree at `root`, which may be a copy. Only fs/cgroup of this tree limits the usable
- * processors. Return 0; NS_ERROR_OPTION for null, NS_ERROR_FILE if there is no sysfs, NS_ERROR_FORMAT if a file of the
- * tree is damaged, NS_ERROR_MEMORY. */
+/* Read the topology from the sysfs tree at `root`, which may be a copy. Only the tree's own fs/cgroup, not the affinity
+ * mask of this process, limits the usable processors. Return 0; NS_ERROR_OPTION for null, NS_ERROR_FILE if there is no
+ * sysfs, NS_ERROR_FORMAT if a file of the tree is damaged, NS_ERROR_MEMORY. */
 int ns_topology_read(ns_topology *self, const char *root);
 
 /* Free a topology, and set it to zero. Destroying a destroyed topology or null has no effect. */

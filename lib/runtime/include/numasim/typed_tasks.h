@@ -19,10 +19,10 @@
  * argument, ...}. All these functions are static. A task has at most NS_MOST_ARGUMENTS arguments, or none; more
  * arguments, and arrays, go into a struct.
  *
- * Typed tasks are the fast way. If each spawn of a strategy pushes to the worker's own lane, and each join begins with
- * pops from this lane, all calls are inline, and arguments and results stay in registers unless a task is stolen.
- * Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to separate memory. With other
- * strategies and modes, the functions call numasim/runtime.h.
+ * Typed tasks are faster than ns_spawn and ns_join. If the strategy's spawns push to the worker's own lane, and its
+ * joins begin with pops from this lane, all calls are inline, and arguments and results stay in registers unless a task
+ * is stolen. Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to separate memory. With
+ * any other strategy or mode, the functions call functions of numasim/runtime.h.
  *
  * Errors are as in ns_spawn, ns_spawn_after, ns_call and ns_join. Inline calls are not checked: fib_call nests on the
  * stack as a call of C does (see `stack` in numasim/runtime.h), and fib_spawn needs an address for the result.
@@ -31,8 +31,8 @@
  * work-stealing", 2014; source/queues/lane.h). The slot of a task contains the arguments of the task. The children of a
  * task are the topmost tasks of the lane, and the task counts its children; so children need no pointer to their
  * parent. The worker that executes a typed task leaves the result in the slot, and the join copies the result to the
- * address given at the spawn. The address for the newest child is in the parent's ns_task, not in the lane. So if each
- * child is joined before the next spawn, the compiler keeps the result in a register.
+ * address given at the spawn. The address for the newest child's result is in the parent's ns_task, not in the lane. So
+ * if each child is joined before the next spawn, the compiler keeps the result in a register.
  *
  * The structs below are public only for inlining: programs do not use their names. NS_TASK needs gcc or clang. */
 #ifndef NUMASIM_TYPED_TASKS_H
@@ -65,14 +65,14 @@ typedef uint64_t ns_lane_word;
 enum { NS_INLINED_BYTES = 48, NS_RESULT_AT = 8, NS_RESULT_BYTES = NS_INLINED_BYTES - NS_RESULT_AT };
 
 /* A task in a lane. The arguments of a typed task begin with the address for the result, which only the owner reads.
- * The arguments proper begin at NS_RESULT_AT; later the result is at the same place. */
+ * The arguments proper begin at NS_RESULT_AT; when the body has returned, its result is at the same place. */
 typedef struct {
     ns_lane_word ended; /* 0 until a thief has executed the task; then the number of bytes of the result plus one */
     ns_body *body;
     char arguments[NS_INLINED_BYTES] NS_ALIGNED;
 } ns_lane_slot;
 
-/* The `self` of a body. All fields behind `whole` are used only for tasks in lanes. */
+/* The `self` of a body. The fields from `first` on are used only for tasks in lanes. */
 struct ns_task {
     ns_worker *worker;   /* the worker that runs the task now */
     ns_task *whole;      /* without lanes: the task itself, a larger struct; else NULL */
@@ -98,9 +98,9 @@ struct ns_worker {
     int64_t tasks; /* tasks that have ended on this worker */
 };
 
-/* Functions for a worker with a lane. ns_lane_spawn spawns a task, and returns the new top. The next function pushes
- * the task that was written at the top, and returns 0 if there is no room. The last joins all tasks down to `mark`; the
- * addresses for their results are in their slots. */
+/* Functions for a worker with a lane. ns_lane_spawn spawns a task, and returns the new top. ns_lane_admit pushes the
+ * task that was written at the top, and returns 0 if there is no room. ns_lane_join joins all tasks from the top down
+ * to `mark`; the addresses for their results are in their slots. */
 ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes);
 int ns_lane_admit(ns_worker *worker);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
@@ -118,7 +118,7 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 /* source/queues/lane.h explains the memory orders of these accesses. */
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)
 #define NS_LANE_LOAD(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
-#else /* the same instruction, for which gcc generates better addressing */
+#else /* the same instruction as the atomic load, but gcc generates better addressing for this form */
 #define NS_LANE_LOAD(word) (*(const volatile ns_lane_word *)&(word))
 #endif
 #define NS_LANE_STORE(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELAXED)
@@ -126,7 +126,7 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 #define NS_LANE_INLINE static inline __attribute__((always_inline, unused))
 #define NS_LANE_SELDOM static __attribute__((noinline, cold, unused))
 
-/* Return the first free slot of the lane. If the compiler knows the number of children, it knows this slot, too. */
+/* Return the first free slot of the lane. If the number of children is constant, so is this slot. */
 NS_LANE_INLINE ns_lane_slot *ns_lane_top_of(const ns_task *self) { return self->first + self->children; }
 
 /* Return whether the owner can push, or can pop, on the fast path. */
@@ -137,14 +137,14 @@ NS_LANE_INLINE int ns_lane_pops(const ns_task *self) {
     return !NS_LANE_RARE((uintptr_t)ns_lane_top_of(self) <= NS_LANE_LOAD(self->worker->lane.pop_limit));
 }
 
-/* Push or pop the task at the top. Afterwards the task `self` has `children` children. */
+/* Push or pop the task at the top, so that the task `self` has `children` children afterwards. */
 NS_LANE_INLINE void ns_lane_move_top(ns_task *self, uint32_t children) {
     self->children = children;
     NS_LANE_STORE(self->worker->lane.top, (uintptr_t)ns_lane_top_of(self));
 }
 
-/* Store the address for the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, but does not
- * use it. The warning is disabled because gcc does not see that a body has joined its children when its locals end. */
+/* Store the address for the result of the task in `slot`. Relaxed: a thief may copy the address meanwhile, but does not
+ * use it. gcc's warning is disabled, because gcc does not see that children end before their parent's locals. */
 #if !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
@@ -186,7 +186,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
 #define NS_EACH_11(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_10(DO, NAME, __VA_ARGS__)
 #define NS_EACH_12(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_11(DO, NAME, __VA_ARGS__)
 
-/* The number of arguments behind the name of a task. */
+/* The number of arguments, counted from the macro's arguments behind the name of a task. */
 #define NS_BEHIND(A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, A18, A19, A20, A21, \
                   A22, A23, A24, COUNT, ...)                                                                          \
     COUNT
@@ -215,7 +215,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
 
 /* NAME_program, the body of the program, is inlined twice: into NAME_in_lane, where the compiler keeps the ns_task in
  * registers, since its address never leaves the function; and into NAME, for runs without lanes. NAME_in_slot is the
- * body of a task in a lane. A task is counted before it runs, so that the call of its body can be the last step.
+ * body of a task in a lane. A task is counted before it runs, so that the call of its body can be a tail call.
  * Functions with local names call NAME_anywhere(), since a task may be named `count`, `order` or `result`. EACH applies
  * a macro to each entry of the list of arguments, which begins with NAME. */
 #define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \

@@ -27,13 +27,13 @@ typedef struct {
 
 /* The functions of a mode that act on pools. */
 typedef struct {
-    /* take over the plan, which may be NULL */
+    /* open a pool, which owns `plan` (or NULL) from then on */
     int (*open)(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
     void (*close)(ns_pool *pool);   /* called in the process that opened the pool */
-    void (*abandon)(ns_pool *pool); /* the same in a process forked from the opening process; NULL: `close` */
+    void (*abandon)(ns_pool *pool); /* called in a process forked from the opening process; NULL: `close` */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
-    int (*report)(ns_pool *pool, ns_report *report); /* copy the counts (report.h) */
-    /* for pools with a plan: return the plan; return the row of a task in the plan's graph */
+    int (*report)(ns_pool *pool, ns_report *report); /* copy the counts of runs (report.h) */
+    /* for pools with a plan: `plan` returns the plan, and `row` the row of a task in the plan's graph */
     const ns_plan_file *(*plan)(const ns_pool *pool);
     uint32_t (*row)(const ns_task *task);
 } ns_pool_operations;

@@ -60,8 +60,8 @@ static void reduce(ns_task *self, void *arguments) {
     of->combine(whole.value, right.value);
 }
 
-/* Return a number above the numbers of all halved pieces; SIZE_MAX if this number has more than 63 bits. The right half
- * is at least as long as the left half. */
+/* Return a number above the numbers of all halved pieces; SIZE_MAX if this number has more than 63 bits. Going down the
+ * right halves suffices, because a right half is at least as long as its left half. */
 static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
     size_t end = 1;
     for (; is_halved(of, first, last); first = middle_of(first, last)) {
@@ -83,7 +83,7 @@ int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain,
         of.values = count <= PTRDIFF_MAX / of.bytes ? calloc(count, of.bytes) : NULL;
         if (!of.values) return NS_ERROR_MEMORY;
     }
-    void *beside = of.values ? of.values : small; /* place 0 is free, since the numbers of pieces begin at 1 */
+    void *beside = of.values ? of.values : small; /* place 0 of `values` is free: the numbers of pieces begin at 1 */
     ns_call(self, reduce, &(piece){&of, begin, end, 1, beside});
     combine(value, beside);
     free(of.values);

@@ -5,7 +5,7 @@
 #include "api/operations.h"
 #include "queues/lane.h"
 
-/* Return the whole task, which the mode knows. `self` may be only the lane part of the task. */
+/* Return the record of the task, which the mode knows. `self` may be only the part of the task for lanes. */
 static ns_task *whole_of(const ns_task *self) { return self->whole ? self->whole : (ns_task *)(uintptr_t)self; }
 
 static const ns_task_operations *operations_of(const ns_task *self) { return self->worker->pool->tasks; }
@@ -167,7 +167,7 @@ void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void
     operations_of(self)->spawn(whole_of(self), &order);
 }
 
-/* A spawned future has a task, or its child has ended. */
+/* Refuse a future that was not spawned: it has no task, and is not done. */
 void ns_future_get(ns_task *self, ns_future *future) {
     /* relaxed: the load only asks whether the child has ended */
     const bool is_spawned =

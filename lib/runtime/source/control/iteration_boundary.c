@@ -22,7 +22,7 @@ static int open_files(ns_iteration_boundary *self, ns_pool *pool) {
     if (options->controls) {
         self->controls = fopen(options->controls, "rb");
         if (!self->controls) return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be read", options->controls);
-        setvbuf(self->controls, NULL, _IONBF, 0); /* the next run opens the pipe again, and reads the records behind */
+        setvbuf(self->controls, NULL, _IONBF, 0); /* unbuffered: the next run reopens the pipe, and reads on */
     }
     const bool fails = options->measures && ns_output_file_open(&self->measures, options->measures);
     return fails ? cannot_write(pool) : NS_OK;

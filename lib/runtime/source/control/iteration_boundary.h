@@ -1,5 +1,5 @@
 /* The boundary between two iterations of a run whose strategy has a controller (model 4.12). The runtime talks to the
- * controller by two files. numasim/runtime/controlled_run.py decides at the boundary, or has decided before the run.
+ * controller by two files. numasim/runtime/controlled_run.py makes the decisions, at the boundary or before the run.
  *
  * Before the first iteration, and between two iterations, a record of decisions is read from the file `controls`:
  *
@@ -13,8 +13,8 @@
  * order:
  *
  *     i64      the time at which the iteration ended
- *     i64[rows], i64[rows][nodes]     for each task's own segments in the iteration: time; bytes by home node
- *     i64[nodes][nodes], i64[workers] sums since the start: bytes by node and home; time spent executing
+ *     i64[rows], i64[rows][nodes]     of each row's own segments in the iteration: time; bytes by node of memory
+ *     i64[nodes][nodes], i64[workers] sums over the run: bytes by reader's and memory's node; time executing
  *
  * All numbers are little-endian. Both files may be pipes. */
 #pragma once

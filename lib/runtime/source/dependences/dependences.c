@@ -24,12 +24,12 @@ bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *
         entry->next = newest;
     } while (!ns_atomic_pointer_compare_exchange(&other->waiting, &newest, entry, memory_order_release,
                                                  memory_order_acquire));
-    /* release: the thread that ends `other` sees the entry and the child as they are now. No ABA problem: only the
-     * parent pushes, and the list is taken once, as a whole */
+    /* release: the thread that ends `other` sees `entry` and `self` as they are now. No ABA problem: only the parent
+     * pushes, and the thread that ends `other` takes the whole list, once */
     return true;
 }
 
-/* Subtract from the count, and return it. acq_rel: all that the awaited children did happens before `self` begins. */
+/* Return self->left after subtracting `count`. acq_rel: all that awaited children did happens before `self` begins. */
 static uint32_t take_away(ns_dependent *self, uint32_t count) {
     return ns_atomic_u32_fetch_add(&self->left, (uint32_t)-count, memory_order_acq_rel) - count;
 }
@@ -156,8 +156,8 @@ static bool read_by(ns_dependences *self, ns_dependence_entry *entry, ns_depende
     return wait_for(self, task, entry->writer);
 }
 
-/* Let `task` write. It waits for the readers since the last write, which already wait for the writer, or for the
- * writer. */
+/* Let `task` write. If children have read since the last write, `task` waits for these readers, which already wait for
+ * the last writer; otherwise `task` waits for the last writer. */
 static bool written_by(ns_dependences *self, ns_dependence_entry *entry, ns_dependent *task) {
     bool waits = entry->readers || wait_for(self, task, entry->writer);
     while (entry->readers) {

@@ -5,9 +5,9 @@
  * Only the parent looks up addresses, from its first child with dependences to the next join. Parent and children share
  * one ns_dependent for each child: a list and a count. The list of a child has the siblings that wait for the child.
  * The parent pushes onto this list; the end of the child closes the list, and a later sibling need not wait. The count
- * of a child is the number of siblings that the child waits for. These siblings count down while the parent is still
- * looking up addresses. So the count begins far above the number of siblings, and the parent subtracts the difference
- * as soon as the parent knows the number. */
+ * of a child is the number of siblings that the child waits for. A sibling that ends subtracts one, maybe while the
+ * parent is still looking up addresses. So the count begins far above the number of siblings. When the parent knows
+ * this number, the parent subtracts the difference. */
 #pragma once
 
 #include "numasim/runtime.h"
@@ -24,7 +24,7 @@ typedef struct ns_waiting {
 } ns_waiting;
 
 struct ns_dependent {
-    ns_atomic_pointer waiting;     /* list of ns_waiting, the newest first; or a mark that this child has ended */
+    ns_atomic_pointer waiting;     /* list of ns_waiting, newest first; or the mark that this child has ended */
     ns_atomic_u32 left;            /* siblings that this child waits for, plus what the parent has yet to subtract */
     uint32_t row;                  /* the child's row in a task graph, if there is a graph */
     const ns_dependent *newest_of; /* the newest child that waits for this child; only the parent uses it */

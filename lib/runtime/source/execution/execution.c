@@ -52,7 +52,7 @@ ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
     ns_call(self, order->body, (void *)(uintptr_t)order->arguments);
     if (order->future) {
-        /* release: orders the end of the task, as in task_records.c */
+        /* release: a thread that sees the future done sees all that the task did */
         ns_atomic_u32_store((ns_atomic_u32 *)(void *)&order->future->done, 1, memory_order_release);
         ns_thread_wait_ended((ns_thread_worker *)self->worker, order->future, 1);
     }
@@ -110,7 +110,7 @@ void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *p
     ns_thread_wait_ended(worker, parent, before + 1);
 }
 
-/* Return whether the end of a task counts as an executed task. Parts of a team do not count: they were not spawned. */
+/* Return whether a task that ends counts as executed. Roots of ns_pool_team do not: no task spawned them. */
 static bool is_counted(const ns_thread_pool *pool, const ns_thread_task *task, uint32_t row) {
     if (task->parent != &pool->origin || !pool->team) return true;
     return row != NS_NO_ROW && pool->graph.plan->graph.kind.at[row] == NS_ROW_TASK;
@@ -128,7 +128,7 @@ static void release_successors(ns_thread_worker *worker, uint32_t row) {
     }
 }
 
-/* Owe the costs of the plan for the end of a task that worker `spawner` has spawned. */
+/* Call ns_thread_owe with the plan's costs of the end of a task that worker `spawner` has spawned. */
 static void owe_end(const ns_thread_worker *worker, uint32_t spawner) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     const ns_worker_state self = {.id = worker->base.id};
@@ -170,14 +170,14 @@ void ns_thread_join_helping(ns_task *self) {
 
 /* ---- joins that block -------------------------------------------------------------------------------------------- */
 
-/* Sleep until the last child has ended. If all other workers sleep, no worker can execute the children: then this
- * worker executes tasks instead of sleeping, and the run ends with an error. */
+/* Sleep until the last child has ended. If all other workers sleep in joins, no worker can execute the children: then
+ * this worker executes tasks instead of sleeping, and the run ends with an error. */
 static void sleep_until_joined(ns_thread_task *task) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_atomic_u32 *left = ns_thread_task_returned(task);
     pool->execution->share(worker);
-    /* relaxed: the word only counts */
+    /* relaxed: `blocked` only counts */
     if (ns_atomic_u32_fetch_add(&pool->blocked, 1, memory_order_relaxed) + 1 >= pool->team_size)
         ns_thread_end_quiescent(pool, "all workers wait in joins that block");
     if (pool->sleeps) ns_thread_check_sleepers(pool);
@@ -207,7 +207,7 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
     ns_atomic_u32 *returned = ns_thread_task_returned(parent);
     /* acq_rel: all that the children did happens before the join, by way of the last child */
     if (ns_atomic_u32_fetch_add(returned, UINT32_MAX, memory_order_acq_rel) != 1) return;
-    /* relaxed: the word only counts. The parent may be freed by now, so it is not read */
+    /* relaxed: `blocked` only counts. `parent` may be freed by now, so its worker is not read */
     ns_atomic_u32_fetch_add(&ns_thread_pool_of(worker)->blocked, UINT32_MAX, memory_order_relaxed);
     ns_futex_wake(returned, 1);
 }
@@ -279,7 +279,7 @@ ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_orde
     ns_thread_task *parent = (ns_thread_task *)self;
     const bool is_first = !ns_dependences_of(self);
     ns_dependences *known = ns_dependences_open(self);
-    if (known) parent->pending += is_first; /* one count for all children with dependences: see ns_thread_begin_join */
+    if (known) parent->pending += is_first; /* the additional child: see ns_thread_begin_join */
     ns_waiting *entries = NULL;
     ns_thread_dependent *made = known ? ns_thread_dependent_create(known, order, &entries) : NULL;
     const ns_work_order wrapped = {

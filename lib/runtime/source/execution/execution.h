@@ -43,7 +43,7 @@ struct ns_thread_execution {
     ns_thread_task *(*take)(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end);
 
-    /* Put a stolen task, beyond the first of a steal, into the own queue; execute the task if the queue has no room. */
+    /* Put a stolen task other than the first of a steal into the own queue; execute it if the queue has no room. */
     void (*keep)(ns_thread_worker *worker, ns_thread_task *task);
 
     /* Make all tasks of the worker available to other workers, since the worker is about to sleep. */
@@ -61,8 +61,8 @@ static inline const ns_thread_execution *ns_thread_execution_of(const ns_thread_
     return ns_thread_pool_of(worker)->execution;
 }
 
-/* Note who has spawned a task that the worker takes from a queue, or that was dealt to the worker, for levels `parent`.
- * Roots count as spawned by worker 0. A task that resumes behind its join was not taken. */
+/* Note which worker has spawned a task that the worker takes from a queue, or that was dealt to the worker: levels with
+ * the anchor `parent` use this. Roots count as spawned by worker 0. A resuming task does not count. */
 static inline void ns_thread_note_spawner(ns_thread_worker *worker, const ns_thread_task *task) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_root = task->parent == &pool->origin;
@@ -89,14 +89,13 @@ void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait);
 /* Execute a task that has a record on the present stack. */
 void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task);
 
-/* Note that the body of a task has returned on `worker` and all its children are joined: free its record and notify its
- * parent. */
+/* End a task whose body has returned on `worker` and whose children are joined: free its record, notify its parent. */
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
 
 /* Make and count a child of `self` for `order`. Return NULL if memory was short; then the order has been executed. */
 ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order);
 
-/* Execute an order at once as a part of `self`, since memory for a task is short. */
+/* Execute an order at once as a part of `self`. Called if memory for a task is short. */
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order);
 
 /* Run the body of a task, and join the task's children at its end. */
@@ -117,16 +116,16 @@ void ns_thread_get(ns_task *self, ns_future *future);
 /* Notify a parent that may run on another worker, by an atomic addition to the parent's count. */
 void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent);
 
-/* Joins of tasks that have records and stay on their worker. The first executes other tasks until all children have
- * ended. The second sleeps until the last child, at its end, wakes the thread. */
+/* Joins of tasks that have records and stay on their worker. ns_thread_join_helping executes other tasks until all
+ * children have ended. ns_thread_join_blocking sleeps until the last child calls ns_thread_child_ended_waking. */
 void ns_thread_join_helping(ns_task *self);
 void ns_thread_join_blocking(ns_task *self);
 void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *parent);
 
 /* ---- execution.c: children with dependences ----------------------------------------------------------------------
  *
- * The body of a child with dependences is a wrapper. The wrapper runs the program's body, and then puts those siblings
- * into queues that waited for this child and wait for no other. A waiting child is in no queue. */
+ * The body of a child with dependences is a wrapper. The wrapper runs the program's body. Then it puts into
+ * queues the siblings that waited for this child and now wait for no child. A waiting child is in no queue. */
 
 typedef struct ns_thread_dependent ns_thread_dependent;
 struct ns_thread_dependent {
@@ -142,20 +141,20 @@ struct ns_thread_dependent {
 };
 
 /* Make a child for `order` in the memory of `known`. `known->before` receives the children that the new child waits
- * for, and `*entries` an entry for the list of each. Return NULL if memory is short. */
+ * for, and `*entries` one entry for the list of each of these children. Return NULL if memory is short. */
 ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_work_order *order,
                                                 ns_waiting **entries);
 
-/* Let the child wait for the children in `known->before`. Return whether all of these have ended, so that the child can
+/* Let the child wait for the children in `known->before`. Return whether all have ended, so that the child can
  * begin. */
 bool ns_thread_dependent_wait(ns_dependences *known, ns_thread_dependent *made, ns_waiting *entries);
 
-/* Wait for all children, and then execute the order, since memory is short. */
+/* Wait for all children, and then execute the order. Called if memory is short. */
 void ns_thread_execute_after_all(ns_task *self, const ns_work_order *order);
 
 /* The functions below are for children with records, not for lanes. A task that has children with dependences counts
- * one additional child until its join, so that the end of the task always joins. A join begins: return the dependences
- * of the task, or NULL. */
+ * one additional child until its join, so that the end of the task always joins. ns_thread_begin_join subtracts this
+ * child, and returns the task's dependences or NULL. */
 static inline ns_dependences *ns_thread_begin_join(ns_thread_task *self) {
     ns_dependences *known = ns_dependences_of(&self->base);
     if (known) self->pending--;
@@ -166,14 +165,14 @@ static inline void ns_thread_end_join(ns_thread_task *self, const ns_dependences
     if (known) ns_dependences_close(&self->base);
 }
 
-/* The wrapper that is the body of these children. */
+/* The wrapper that is the body of children with dependences. */
 void ns_thread_run_dependent(ns_task *self, void *arguments);
 
-/* Make a child of `self`. Return the child if it can begin, else NULL. */
+/* Make a child with dependences of `self`. Return the child if it can begin, else NULL. */
 ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_order *order);
 
-/* Execute a list of children that can begin and have no room in a queue. The children that they release go to the same
- * list, so that chains do not nest. */
+/* Execute a list of children that can begin and have no room in a queue. Children that they release go to the same
+ * list, so that a chain of dependences does not nest on the stack. */
 void ns_thread_execute_unplaced(ns_task *self, ns_thread_dependent *unplaced);
 
 /* ---- lane_execution.c: bodies of tasks in lanes, around bodies of the program ------------------------------------ */

@@ -1,5 +1,5 @@
-/* Tasks on fibers of their own. Two strategies need fibers: spawns that execute the child first and let other workers
- * steal the parent (work-first), and joins that leave the worker and resume where the last child ends (continuation).
+/* Tasks on fibers of their own. Strategies need fibers if a spawn executes the child and lets other workers steal the
+ * parent (work-first), or if a join leaves the worker and resumes where the last child ends (continuation).
  *
  * The home of a worker is the fiber that looks for work: the thread's own fiber, or the fiber of a task that executes
  * other tasks while it waits. A task that ends or leaves the worker switches to the home. Only then does the home put
@@ -20,7 +20,7 @@ struct ns_thread_fiber {
 
 enum { FIBER_STACK_BYTES = 256 << 10 };
 
-/* Actions on a task after its fiber was left. */
+/* Actions on a task whose fiber was left, performed by `settle`. */
 enum { NOTHING, RELEASE, OFFER, KEEP, DETACH, ASIDE };
 
 static int begin(ns_thread_worker *worker) {
@@ -50,7 +50,7 @@ static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
 static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     const uint32_t children = task->pending;
     task->pending = 0;
-    /* the task will resume at the bottom of a stack */
+    /* the task will resume with no call below it on the worker's stack */
     if (ns_thread_pool_of(worker)->notes) ns_thread_notes_of(task)->depth = 0;
     /* acq_rel: sees all that ended children did; the last child sees a task that has left its fiber */
     const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acq_rel);
@@ -70,7 +70,7 @@ static void share(ns_thread_worker *worker) {
     ns_thread_queue_share(worker);
 }
 
-/* Perform the noted action on the task whose fiber was left. */
+/* Perform the action fibers.leaving on the task whose fiber was left. */
 static void settle(ns_thread_worker *worker) {
     ns_thread_task *task = worker->fibers.left;
     const uint32_t leaving = worker->fibers.leaving;
@@ -144,7 +144,7 @@ static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     const uint64_t home_end = ns_thread_stand_on(worker, fiber->stack_end);
     ns_fiber_switch(worker->fibers.home, fiber->fiber);
     ns_thread_stand_on(worker, home_end);
-    settle(worker); /* the home never moves to another worker */
+    settle(worker); /* `worker` is still right, because the home never moves to another worker */
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
@@ -173,8 +173,8 @@ static bool is_over_or_quiescent(const void *context) {
 }
 
 /* Wait for the join of a task. A worker may execute the rest of a task on top of a waiting descendant of the task. Then
- * neither of the two can resume, and the pool becomes quiescent. From then on, tasks wait aside: no task is executed on
- * top of them. */
+ * neither can resume, and the pool becomes quiescent. From then on, waiting tasks go to the list `fibers.aside`, and no
+ * task is executed on top of them. */
 static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
     ns_thread_task *task = (ns_thread_task *)self;
     const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
@@ -231,7 +231,7 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
 
 /* ---- joins by continuation --------------------------------------------------------------------------------------- */
 
-/* Leave the worker until all children have ended. Return on the worker on which the last child ended. */
+/* Leave the worker until all children have ended. The task resumes on the worker on which its last child ended. */
 static void await_children(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
     if (!ns_thread_task_is_balanced(task)) {

@@ -10,7 +10,7 @@ static ns_lane *lane_of(const ns_worker *worker) {
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
-/* Count the children of `self` again, since tasks executed during a wait may have left children in its lane. */
+/* Count the children of `self` again: tasks executed during a wait may have left children above them in the lane. */
 static void renew_children(ns_task *self) {
     self->children = (uint32_t)(ns_lane_top(&self->worker->lane) - self->first);
 }
@@ -19,12 +19,12 @@ static void renew_children(ns_task *self) {
 
 /* A group: the children with dependences of one task, up to the task's next join. A waiting child is in no lane, and a
  * child that can begin is in the lane of the worker that released the child; so the group counts its children. The mark
- * of a group is a task without work in the lane of the parent, below all later children. The groups of a worker nest
- * like the tasks that the worker executes. `groups` of the worker lists the innermost group first. */
+ * of a group is a task without work in the parent's lane, below all later children: a join that comes to the mark joins
+ * the group. The groups of a worker nest like its tasks, and worker->groups lists the innermost group first. */
 typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
-    const ns_lane_slot *first; /* of the parent task */
+    const ns_lane_slot *first; /* `first` of the parent's ns_task */
     ns_atomic_u64 left; /* number of children that have not ended */
     ns_lane_group *outer;
 };
@@ -90,7 +90,7 @@ NS_ALWAYS_INLINE void execute(ns_worker *worker, ns_lane_slot *top, ns_body *bod
     worker->tasks++;
 }
 
-/* Execute the task that was just popped from a copy, since the task's children overwrite its slot. */
+/* Execute the task that was just popped. Its arguments are a copy, since the task's children overwrite its slot. */
 static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
     ns_lane_slot copy;
     ns_lane_fill(&copy, slot->body, slot->arguments, sizeof slot->arguments);
@@ -99,8 +99,8 @@ static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
 
 static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
 
-/* Wait for the task at the top, which another worker executes: execute other tasks until it has ended. These tasks may
- * leave tasks above it in the lane. */
+/* Wait for the task at the top, which another worker executes: execute other tasks until it has ended. The other tasks
+ * may leave their children above it in the lane. */
 static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane *lane = lane_of(worker);
     ns_lane_slot *top = ns_lane_top(lane->owned), *slot = top - 1;
@@ -134,7 +134,7 @@ static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
     }
 }
 
-/* Join the children of a group: first the children in the lane, then all others. */
+/* Join the children of a group: first the children in the lane, then those outside it. */
 static void join_group(ns_worker *worker, ns_lane_slot *mark, ns_lane_group *group) {
     ((ns_thread_worker *)worker)->groups = group->outer;
     join_lane(worker, mark);
@@ -208,7 +208,7 @@ static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) 
 }
 
 /* Run a child, and push the children that it releases. If the lane has no room for a released child, put it in front of
- * `*unplaced`. `mine` may be freed as soon as the count has gone down. */
+ * `*unplaced`. `mine` may be freed as soon as group->left is decreased. */
 static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
     ns_lane_group *group = mine->group;
     ns_task part = {.worker = worker, .first = ns_lane_top(&worker->lane)};
@@ -242,7 +242,7 @@ static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark
     return next;
 }
 
-/* Run a child, then a child that it has released and that no thief took, and so on in a loop. So chains do not nest. */
+/* Run a child, then in a loop children that it released and no thief took: a chain of dependences does not nest. */
 void ns_lane_run_dependent(ns_task *self, void *arguments) {
     ns_worker *worker = self->worker;
     ns_lane_slot *mark = ns_lane_top_of(self);
@@ -298,7 +298,7 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
         const ns_lane_slot *newest = ns_lane_pop(lane); /* a child of the waiting task */
         return newest ? record_of(worker, newest) : NULL;
     }
-    /* the remaining tasks are below the waiting tasks, in slots that stay until their joins: take as a thief does */
+    /* the slots of the remaining tasks, below the waiting tasks, stay until their joins: take one as a thief does */
     ns_lane_publish(lane);
     return take_oldest(worker, lane);
 }
@@ -333,7 +333,7 @@ const ns_thread_execution ns_lane_execution = {
     .in_lanes = true,
     .execute = execute_record,
     .wait = wait_for,
-    .child_ended = ns_thread_child_ended_elsewhere, /* never called: only roots have parents here */
+    .child_ended = ns_thread_child_ended_elsewhere, /* never called: in lanes only roots have parents */
     .take = take,
     .keep = keep,
     .share = share,

@@ -31,8 +31,8 @@ static bool picks_by_length(const ns_plan *plan) {
     return false;
 }
 
-/* Return whether a watch bit with these two bounds follows from the present length of a queue alone, without its
- * history. `adjacent`: the threshold S is s + 1. */
+/* Return whether a watch bit with these two bounds (set from the first, cleared from the second) follows from a queue's
+ * present length alone. `adjacent`: the threshold S is s + 1. */
 static bool forgets(const int32_t *bound, bool adjacent) {
     const int32_t set = bound[0], cleared = bound[1];
     if (set >= 0 && cleared >= 0) return set <= cleared + 1;
@@ -49,7 +49,7 @@ static bool watches_follow_from_lengths(const ns_full_plan *plan) {
     return known;
 }
 
-/* Return whether all queues can be lanes: spawns are pushes, and joins begin with pops. */
+/* Return whether all queues can be lanes: spawns push to the own queue, and joins begin with pops from it. */
 static bool fits_lanes(const ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     if (pool->sleeps) return false; /* a push into a lane wakes nobody */
@@ -89,8 +89,8 @@ void ns_thread_find_needs(ns_thread_pool *pool) {
     pool->asks_parents = ns_plan_has_anchor(&plan->steal, NS_ANCHOR_PARENT);
     pool->execution = execution_for(pool);
     pool->base.tasks = pool->graph.boundary.controlled ? &ns_thread_measured_calls : &pool->execution->calls;
-    /* In lanes, owners note nothing at a push or a pop. A task that joins finds its children in its own lane, or other
-     * workers execute them. */
+    /* In lanes, owners note nothing at a push or a pop. A lane is never quiescent: a task that joins finds its children
+     * in its own lane, or other workers execute them. */
     pool->notes_watches = pool->watches && !pool->execution->in_lanes;
     pool->can_be_quiescent = !pool->execution->in_lanes;
 }

@@ -13,7 +13,7 @@ static bool make_dependences(ns_followed_graph *self, ns_pool *pool) {
     return true;
 }
 
-/* Return whether some level or rule of the strategy is not always in force. */
+/* Return whether some level or rule of the strategy is in force only under a condition. */
 static bool has_guards(const ns_plan *plan) {
     for (uint32_t at = 0; at < plan->levels; at++) {
         const ns_level *level = &plan->level[at];

@@ -1,8 +1,8 @@
 /* The task graph of a plan, followed by a program on threads: the present phase and iteration, the decisions for this
  * iteration, and the row of each task in the graph (model 3.6, 4.12, 4.14).
  *
- * The n-th task that a task spawns or calls has the n-th row that the task's row spawns or calls. The rows of tasks are
- * known only if the strategy asks for rows, or if the graph itself is the program (NS_GRAPH_IS_PROGRAM). */
+ * A row is a task of the graph. The n-th task that a task spawns or calls has the n-th row that the task's row spawns.
+ * Rows of tasks are known only if the strategy asks for rows, or if the graph is the program (NS_GRAPH_IS_PROGRAM). */
 #pragma once
 
 #include "control/iteration_boundary.h"
@@ -18,7 +18,7 @@ typedef struct {
     bool holds;               /* whether tasks wait for their predecessors in the graph */
     bool counts_live;
     ns_iteration_boundary boundary;
-    ns_steps steps; /* at the present run of a phase, or between runs at the next */
+    ns_steps steps; /* at the phase that runs, or between runs at the next phase */
     uint32_t iteration;
     ns_live_subtrees live; /* with atomic counts (noted_tasks.c) */
     ns_task_numbers numbers;
@@ -37,7 +37,7 @@ void ns_followed_graph_destroy(ns_followed_graph *self);
  * ns_followed_graph_create. */
 int ns_followed_graph_begin(ns_followed_graph *self, ns_pool *pool, bool team);
 
-/* Return the present phase. */
+/* Return the phase that runs, or between runs the next phase. */
 static inline const ns_phase *ns_followed_phase(const ns_followed_graph *self) {
     return &self->plan->phases.at[self->steps.phase];
 }
@@ -52,10 +52,10 @@ int ns_followed_graph_cross(ns_followed_graph *self, ns_pool *pool);
 /* Return the row of the next task that `parent` spawns or calls; NS_NO_ROW if the graph has no further row. */
 uint32_t ns_followed_graph_child(const ns_followed_graph *self, ns_task_notes *parent);
 
-/* Note that a root is dealt. No task below the root has begun. */
+/* Note that a root is dealt to a worker. None of its descendants has begun. */
 void ns_followed_graph_root(ns_followed_graph *self, uint32_t root);
 
-/* Note that the task of a row is spawned. Return whether it waits for predecessors, the last of which releases it. */
+/* Note that the task of a row is spawned. Return whether it waits for predecessors; the last one releases it. */
 bool ns_followed_graph_hold(ns_followed_graph *self, ns_thread_task *task, uint32_t row);
 
 /* Note that a predecessor of a row's task has ended. Return the task if this was the last predecessor, else NULL. */

@@ -10,12 +10,12 @@ static ns_atomic_u64 *atomic(const int64_t *count) { return (ns_atomic_u64 *)(ui
 
 /* Add `number` to a count. Return the previous value. */
 static int64_t add(int64_t *count, int64_t number) {
-    /* acq_rel: the worker that subtracts the last unit sees all that the earlier workers did */
+    /* acq_rel: the worker that brings a count to 0 sees all that workers did before their subtractions */
     return (int64_t)ns_atomic_u64_fetch_add(atomic(count), (uint64_t)number, memory_order_acq_rel);
 }
 
 static int64_t now(const int64_t *count) {
-    return (int64_t)ns_atomic_u64_load(atomic(count), memory_order_relaxed); /* relaxed: a hint; the gate decides */
+    return (int64_t)ns_atomic_u64_load(atomic(count), memory_order_relaxed); /* relaxed: a hint; pass_gate decides */
 }
 
 void ns_thread_see_live(const ns_thread_pool *pool, int64_t *live, int64_t *awaited) {
@@ -36,7 +36,7 @@ bool ns_thread_pass_gate(ns_thread_worker *worker, const ns_level *level) {
     do {
         if ((int64_t)live >= pool->file.plan.steal.live_most) return false;
     } while (!ns_atomic_u64_compare_exchange(atomic(&counts->live[unit]), &live, live + 1, memory_order_acq_rel,
-                                             memory_order_relaxed)); /* acq_rel: as above */
+                                             memory_order_relaxed)); /* acq_rel: as in `add` */
     worker->in_gate = true;
     return true;
 }
@@ -46,7 +46,7 @@ void ns_thread_leave_gate(ns_thread_worker *worker) {
     ns_live_subtrees *counts = &ns_thread_pool_of(worker)->graph.live;
     add(&counts->live[counts->gate[worker->base.id]], -1);
     worker->in_gate = false;
-    ns_thread_gate_opens(worker); /* others of the unit may have found the gate closed meanwhile */
+    ns_thread_gate_opens(worker); /* other workers of the unit may have found the gate closed */
 }
 
 void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row) {
@@ -146,7 +146,7 @@ static void unlink_taken(ns_task_notes *parent, const ns_thread_task *task) {
     mine->taken_before = mine->taken_behind = NULL;
 }
 
-/* Note that the worker begins or resumes the task; or that the task has ended: then nobody executes the task. */
+/* Note that the worker begins or resumes the task; or, if `has_ended`, that no worker executes it any more. */
 static void note_taker(const ns_thread_worker *worker, ns_thread_task *task, bool has_ended) {
     ns_task_notes *parent = leaping_parent(ns_thread_pool_of(worker), task), *mine = ns_thread_notes_of(task);
     if (!parent) return;

@@ -1,8 +1,8 @@
 /* Notes about tasks, for strategies that distinguish tasks. Only pools with notes call these functions.
  *
- * Some strategies limit the number of live subtrees of each unit of workers (model 4.14). A gate lets a worker pass
- * only below the limit. If two workers come to a gate at once and one subtree is left, only one of them may pass. So a
- * passing worker counts as one live subtree, until the worker knows whether the taken task is the root of a subtree. */
+ * Some strategies limit the number of live subtrees of tasks in each unit, a group of workers (model 4.14). A gate lets
+ * a worker pass only below the limit. If two workers come at once and one subtree is allowed, only one may pass. So a
+ * passing worker counts as a live subtree, until it knows whether the taken task is the root of a subtree. */
 #pragma once
 
 #include "threads/worker.h"
@@ -10,8 +10,8 @@
 /* Note that `parent` spawns or calls `child`. */
 void ns_thread_note_child(ns_thread_worker *worker, const ns_thread_task *parent, ns_thread_task *child);
 
-/* Note that the worker begins or resumes `task`, which comes from a queue or from the deal of roots; the same for a
- * task that is begun at its spawn or call. */
+/* Note that the worker begins or resumes `task`: ns_thread_note_begin for a task from a queue or from the deal of
+ * roots, ns_thread_note_begin_here for a task that begins at its spawn or call. */
 void ns_thread_note_begin(ns_thread_worker *worker, ns_thread_task *task);
 void ns_thread_note_begin_here(ns_thread_worker *worker, ns_thread_task *task);
 

@@ -1,9 +1,9 @@
-/* Atomic words of C11; each access names its memory order. With NS_EXPLORE defined, accesses are calls into a program
- * that tries all interleavings of a few threads (tests/runtime/explorer): so this program explores the library's own
- * sources.
+/* Atomic words of C11; each access names its memory order. With NS_EXPLORE defined, accesses are calls into the
+ * explorer, a program that tries all interleavings of a few threads (tests/runtime/explorer). So the explorer checks
+ * the library's own sources.
  *
- * There is one fence, ns_fence, for a store that must be seen before a later load of another word. Elsewhere both of
- * these accesses are memory_order_seq_cst, since the thread sanitizer does not understand fences. */
+ * ns_fence is the only fence: other threads see the stores before it before this thread loads a word after it.
+ * Elsewhere such stores and loads are memory_order_seq_cst, because the thread sanitizer does not understand fences. */
 #pragma once
 
 #include <sched.h>
@@ -30,7 +30,7 @@ typedef struct {
 } ns_atomic_pointer;
 
 #define NS_ALWAYS_INLINE \
-    static inline __attribute__((always_inline)) /* makes memory orders constants, also without -O2 */
+    static inline __attribute__((always_inline)) /* so memory orders are constants even without -O2 */
 
 #ifdef NS_TURNS /* each access begins a turn of a worker: turns/turns.h */
 #include "turns/turns.h"
@@ -41,7 +41,7 @@ typedef struct {
 
 #ifndef NS_EXPLORE
 
-/* The accesses of which the functions below are made. NS_DO_COMPARE is the rest of a function. */
+/* The accesses that the functions below make. NS_DO_COMPARE contains the return statement of its function. */
 #define NS_DO_LOAD(of, self, order) atomic_load_explicit(&(self)->value, order)
 #define NS_DO_STORE(of, self, to, order) atomic_store_explicit(&(self)->value, to, order)
 #define NS_DO_EXCHANGE(of, self, to, order) atomic_exchange_explicit(&(self)->value, to, order)
@@ -59,7 +59,7 @@ NS_ALWAYS_INLINE void ns_fence(void) {
 #endif
 }
 
-/* A short rest in a waiting loop: a hint to the processor. */
+/* Rest shortly in a waiting loop, by the processor's instruction for this purpose. */
 NS_ALWAYS_INLINE void ns_pause(void) {
 #if defined(NS_TURNS)
     ns_turns_pause(false);
@@ -70,7 +70,7 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 #endif
 }
 
-/* A longer rest: yield this processor to other threads. */
+/* Rest for longer: yield this processor to other threads. */
 NS_ALWAYS_INLINE void ns_yield(void) {
 #ifdef NS_TURNS
     ns_turns_pause(false);
@@ -81,7 +81,7 @@ NS_ALWAYS_INLINE void ns_yield(void) {
 
 #else
 
-/* Each access is one step for the explorer, which schedules steps. Values are passed as 64 bits. */
+/* Each access is one step: the explorer chooses which thread takes the next step. Values are passed as 64 bits. */
 enum ns_explored { NS_EXPLORED_LOAD, NS_EXPLORED_STORE, NS_EXPLORED_EXCHANGE, NS_EXPLORED_COMPARE, NS_EXPLORED_ADD };
 
 /* Access a word of 4 or 8 bytes. Return its previous value. NS_EXPLORED_COMPARE stores `value` over `expected` only. */
@@ -133,7 +133,7 @@ NS_ALWAYS_INLINE void ns_yield(void) { ns_explored_pause(); }
 
 #define NS_DEFINE_ATOMIC_INTEGER(type, of)                                            \
     NS_DEFINE_ATOMIC(type, of)                                                        \
-    /* Return the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
+    /* Return the previous value. Sums wrap: adding (type)-1 subtracts 1. */          \
     NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {  \
         NS_TURN_BEGINS();                                                             \
         return NS_DO_ADD(of, self, value, order);                                     \
@@ -143,7 +143,7 @@ NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u32, uint32_t)
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u64, uint64_t)
 
 #ifdef NS_EXPLORE
-/* A read-modify-write of a word that no other thread has waits for all earlier stores. */
+/* Any seq_cst read-modify-write, here of a word of this thread alone, waits for all earlier stores of the thread. */
 NS_ALWAYS_INLINE void ns_fence(void) {
     ns_atomic_u32 word;
     ns_atomic_u32_fetch_add(&word, 0, memory_order_seq_cst);

@@ -37,7 +37,7 @@ static void begin(ns_fiber *self) {
 
 enum { SAVED_WORDS = 8 }; /* six registers, mxcsr with the x87 control word, the return address */
 
-/* Save the registers that a call preserves on the stack of the left fiber, then switch to the other stack. */
+/* Push the registers that a call preserves, store the stack pointer at `from`, and switch to the stack `to`. */
 void ns_fiber_swap(void **from, void *to);
 void ns_fiber_start(void);
 __asm__(
@@ -176,7 +176,7 @@ void ns_fiber_switch(ns_fiber *from, ns_fiber *to) {
 
 uintptr_t ns_fiber_stack_begin(const ns_fiber *self) { return (uintptr_t)(self->mapping + self->guard_bytes); }
 
-/* Reads the stack register, not a variable's address, since sanitizers may keep variables elsewhere. */
+/* The stack register is read, not a variable's address, since sanitizers may keep variables outside the stack. */
 size_t ns_fiber_left(const ns_fiber *self) {
     return (size_t)((uintptr_t)__builtin_frame_address(0) - ns_fiber_stack_begin(self));
 }

@@ -13,7 +13,7 @@ typedef void ns_fiber_entry(void *argument);
 /* Make a fiber from the calling thread's own stack. Return 0 or NS_ERROR_MEMORY. */
 int ns_fiber_adopt(ns_fiber **self);
 
-/* Attach the fiber to the present stack, which may belong to another thread. */
+/* Attach a fiber of ns_fiber_adopt to the calling thread's stack, whose thread may be another than before. */
 void ns_fiber_adopt_again(ns_fiber *self);
 
 /* Make a fiber that calls entry(argument) at the first switch to it. The fiber has a stack of at least `stack_bytes`

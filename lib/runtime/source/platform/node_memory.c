@@ -33,7 +33,7 @@ int ns_node_allocate(void **memory, uint32_t node, size_t bytes) {
     *memory = made;
     if (node >= NS_SET_BITS) return NS_ERROR_UNSUPPORTED;
     ns_set_add(&nodes, node);
-    /* NS_SET_BITS is one too much on purpose: the kernel reads one bit less than this number. */
+    /* The kernel reads one bit less than this number: NS_SET_BITS leaves out the last node, which no system has. */
     return syscall(SYS_mbind, made, bytes, BIND, nodes.word, (unsigned long)NS_SET_BITS, 0) ? NS_ERROR_UNSUPPORTED
                                                                                             : NS_OK;
 }

@@ -1,4 +1,4 @@
-/* Calls that report fibers to AddressSanitizer and ThreadSanitizer. The calls are empty if neither is compiled in. */
+/* Calls that report fibers to AddressSanitizer and ThreadSanitizer. Without a sanitizer, the calls are empty. */
 #pragma once
 
 #include <stddef.h>

@@ -16,7 +16,7 @@ static double measure(void) {
 
 ns_tick_rate ns_tick_rate_of_process(void) {
     static ns_atomic_u64 known; /* the rate as a bit pattern; 0: not measured yet */
-    /* relaxed, twice: no other memory depends on the word */
+    /* relaxed, for this load and the store below: no other memory depends on the word */
     uint64_t bits = ns_atomic_u64_load(&known, memory_order_relaxed);
     ns_tick_rate rate;
     if (bits) {

@@ -1,6 +1,6 @@
-/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks, which are cheap to read. Ticks are counts of the
- * processor's time stamp counter, at a rate that is measured once against CLOCK_MONOTONIC; on processors without such a
- * counter, nanoseconds of CLOCK_MONOTONIC; and if threads run in turns, picoseconds of a worker's clock. */
+/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks, which are cheap to read. A tick is a count of the
+ * processor's time stamp counter, whose rate is measured once against CLOCK_MONOTONIC. On a processor without such a
+ * counter, a tick is 1 ns of CLOCK_MONOTONIC. If workers run in turns (turns/), a tick is 1 ps of a worker's clock. */
 #pragma once
 
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * fs/cgroup), and prints the topology as JSON.
  *
  * numasim/machine/sysfs.py reads processors, cores, sockets, nodes, memory and distances by the same rules, for machine
- * files. That reader also reads the clock, the speeds of unlike cores and all caches. This reader keeps all caches of
- * the first processor, and only the last-level cache of the others. */
+ * files. sysfs.py also reads the clock, the speed of each kind of core and all caches. This file keeps all caches of
+ * the first processor, and only the last-level cache of each other processor. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "numasim/topology.h"
 #include "platform/processor_set.h"
 
-enum { LOCAL_DISTANCE = 10, REMOTE_DISTANCE = 20 }; /* the values in firmware tables */
+enum { LOCAL_DISTANCE = 10, REMOTE_DISTANCE = 20 }; /* usual distances in firmware tables */
 enum { PATH_BYTES = 4096, LIST_BYTES = 65536, CACHES = 16 };
 
 #define NOWHERE UINT32_MAX /* the processor is not on a node yet */
@@ -59,8 +59,7 @@ static int read_number(const tree *self, uint32_t *value) {
 
 /* ---- processors -------------------------------------------------------------------------------------------------- */
 
-/* Read which members of `kind` (cpu or node) are online: the listed members, or without a list the members with a
- * folder. */
+/* Read which members of `kind` (cpu or node) are online: those in the list `online`, or else those with a folder. */
 static int read_online(tree *self, ns_set *online, const char *kind) {
     if (!read_text(self, "devices/system/%s/online", kind)) {
         const int error = ns_set_parse(online, self->text);
@@ -104,7 +103,7 @@ static int read_usable(tree *self, const ns_set *mine, ns_set *usable) {
     return error ? error : ns_set_count(usable) ? NS_OK : NS_ERROR_UNSUPPORTED;
 }
 
-/* Read the core of a processor. The number of a core is the first of its hardware threads. */
+/* Read the core of a processor. The number of a core is the id of its first hardware thread. */
 static int read_core(tree *self, ns_cpu *cpu) {
     char folder[64];
     ns_set siblings = {0};
@@ -124,7 +123,7 @@ static int read_socket(tree *self, ns_cpu *cpu) {
 
 typedef struct {
     ns_cache cache;
-    uint32_t first; /* the processor that shares the cache */
+    uint32_t first; /* the first processor that shares the cache */
 } shared_cache;
 
 static int read_bytes(tree *self, int64_t *bytes) {
@@ -160,7 +159,7 @@ static void keep_level(ns_topology *topology, const ns_cache *cache) {
     if (topology->cache_count < NS_CACHE_LEVELS) topology->cache[topology->cache_count++] = *cache;
 }
 
-/* Read the caches of a processor. The number of its last-level cache is the first processor that shares this cache. */
+/* Read the caches of a processor. The number of a last-level cache is the id of the first processor that shares it. */
 static int read_caches(tree *self, ns_topology *topology, ns_cpu *cpu, const ns_set *usable) {
     uint32_t last = 0;
     cpu->cache = cpu->id;
@@ -230,7 +229,7 @@ static int read_nodes(tree *self, ns_topology *topology, const ns_set *memory) {
 /* ---- dense numbers ----------------------------------------------------------------------------------------------- */
 
 /* Renumber the field at `offset` of all processors by the order in which its values first occur. Return how many
- * different values there are. `given` has room for all processors. */
+ * different values there are. `given` is scratch memory with an entry for each processor. */
 static uint32_t number(ns_topology *self, size_t offset, uint32_t *given) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < self->cpu_count; at++) {
@@ -243,7 +242,7 @@ static uint32_t number(ns_topology *self, size_t offset, uint32_t *given) {
 }
 
 /* Make the numbers of cores, sockets and caches dense, and count cores, sockets, siblings and the processors of nodes.
- * (Before, these numbers only distinguish cores, sockets and caches.) Return 0 or NS_ERROR_MEMORY. */
+ * (The numbers read from sysfs are distinct, but have gaps.) Return 0 or NS_ERROR_MEMORY. */
 static int finish(ns_topology *self) {
     uint32_t *scratch = calloc(self->cpu_count, sizeof *scratch);
     if (!scratch) return NS_ERROR_MEMORY;

@@ -41,9 +41,9 @@ void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) {
 
 #include <pthread.h>
 
-/* Words share beds: a wake-up ends the sleep of all threads in the bed of the word, and these threads check their words
- * again. A waking thread has changed the word before. A sleeper checks the word under the lock of the bed, so the
- * wake-up comes either before this check, which then finds the new value, or after the sleeper has gone to sleep. */
+/* A bed is a mutex with a condition variable, which several words share. A wake-up wakes all threads in the bed of the
+ * word, which check their words again. A thread changes the word before it wakes sleepers. A sleeper checks the word
+ * under the bed's lock: the wake-up comes before this check, which finds the new value, or when the sleeper sleeps. */
 enum { BEDS_LOG_2 = 6, BEDS = 1 << BEDS_LOG_2 };
 
 static struct bed {
@@ -58,7 +58,7 @@ static void make_beds(void) {
     }
 }
 
-/* Return the bed of a word: the product with 2^64 over the golden ratio spreads addresses (Knuth, volume 3, 6.4). */
+/* Return the bed of a word. Multiplying by 2^64 over the golden ratio spreads addresses (Knuth, volume 3, 6.4). */
 static struct bed *bed_of(const ns_atomic_u32 *word) {
     static pthread_once_t made = PTHREAD_ONCE_INIT;
     pthread_once(&made, make_beds);
@@ -77,11 +77,11 @@ void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
     struct bed *bed = bed_of(word);
     const struct timespec span = span_of(ps);
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until); /* the clock of condition variables */
+    clock_gettime(CLOCK_REALTIME, &until); /* the clock that pthread_cond_timedwait uses */
     until.tv_sec += span.tv_sec + (until.tv_nsec + span.tv_nsec) / NS_PER_S;
     until.tv_nsec = (until.tv_nsec + span.tv_nsec) % NS_PER_S;
     pthread_mutex_lock(&bed->lock);
-    if (ns_atomic_u32_load(word, memory_order_relaxed) == value) /* relaxed: as above */
+    if (ns_atomic_u32_load(word, memory_order_relaxed) == value) /* relaxed: as in ns_futex_wait */
         pthread_cond_timedwait(&bed->woken, &bed->lock, &until);
     pthread_mutex_unlock(&bed->lock);
 }

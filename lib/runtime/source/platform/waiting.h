@@ -7,9 +7,9 @@
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-enum { NS_RESTS_BEFORE_YIELD = 256 }; /* some microseconds, which is more than a hand-over between processors takes */
+enum { NS_RESTS_BEFORE_YIELD = 256 }; /* some microseconds: longer than a hand-over between processors */
 
-/* How often a waiting loop has rested. Begins at 0. */
+/* How often a waiting loop has rested: 0 before its first rest. */
 typedef struct {
     uint32_t rests;
 } ns_patience;
@@ -33,7 +33,7 @@ static inline void ns_wait_for(const ns_atomic_u32 *word, uint32_t value) {
     while (ns_atomic_u32_load(word, memory_order_acquire) != value) ns_patience_rest(&patience);
 }
 
-/* Take a lock that a worker may have while other workers want it. */
+/* Take a mutex for which workers may compete. */
 static inline void ns_mutex_lock(pthread_mutex_t *lock) {
 #ifdef NS_TURNS
     ns_turns_lock(lock);
@@ -51,7 +51,7 @@ void ns_explored_wake(ns_atomic_u32 *word, uint32_t count);
 
 static inline void ns_futex_wait(ns_atomic_u32 *word, uint32_t value) { ns_explored_sleep(word, value); }
 static inline void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
-    (void)ps; /* time does not pass */
+    (void)ps; /* time does not pass in the explorer */
     ns_explored_sleep(word, value);
 }
 static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) { ns_explored_wake(word, count); }
@@ -67,17 +67,17 @@ static inline void ns_nap(int64_t ps) { ns_turns_pass(ps); }
 
 #else
 
-/* Sleep while the word has this value, until a wake-up; the same for at most `ps` picoseconds. Both may return early:
- * the caller checks the word again. waiting.c sleeps by futex on Linux. Elsewhere, and if NS_NO_FUTEX is defined,
- * waiting.c sleeps by mutex and condition variable. */
+/* If the word has this value, sleep until a wake-up; ns_futex_wait_for sleeps at most `ps` picoseconds. Both functions
+ * may return early: the caller checks the word again. waiting.c sleeps by futex on Linux. On other systems, and if
+ * NS_NO_FUTEX is defined, waiting.c sleeps by mutex and condition variable. */
 void ns_futex_wait(ns_atomic_u32 *word, uint32_t value);
 void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps);
 
-/* Wake up to `count` threads that sleep on the word, or more. The memory of the word may be freed or reused by now: a
- * thread that sleeps there for another reason checks its own word again. */
+/* Wake `count` threads that sleep on the word, or all of them, or more threads. The memory of the word may be freed or
+ * reused by now: a thread that sleeps on a new word at the same address checks its own word again. */
 void ns_futex_wake(ns_atomic_u32 *word, uint32_t count);
 
-/* Sleep for this time. */
+/* Sleep for `ps` picoseconds. */
 void ns_nap(int64_t ps);
 
 #endif

@@ -5,7 +5,7 @@
 #include "numasim/runtime.h"
 #include "queues/split.h"
 
-/* Outgrown rings are freed only with the deque, since a thief may still read from them. */
+/* Outgrown rings are freed only with the deque, because a thief may still read from an outgrown ring. */
 struct ns_deque_ring {
     ns_deque_ring *outgrown;
     uint64_t mask;
@@ -44,7 +44,7 @@ void ns_deque_destroy(ns_deque *self) {
 
 /* ---- the owner --------------------------------------------------------------------------------------------------- */
 
-/* Return the tail with 64 bits. The tail is at most 2^32 - 1 below the split. */
+/* Return the 64-bit index of the tail, which is at most 2^32 - 1 below the split. */
 static uint64_t whole_tail(const ns_deque *self, uint64_t ends) {
     return self->split - (uint32_t)((uint32_t)self->split - ns_ends_tail(ends));
 }
@@ -57,12 +57,12 @@ static void adopt_ends(ns_deque *self, uint64_t ends) {
 }
 
 static void publish_half(ns_deque *self) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     adopt_ends(self, ns_split_publish_half(&self->ends, (uint32_t)bottom));
 }
 
 void ns_deque_publish(ns_deque *self) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     adopt_ends(self, ns_split_publish_all(&self->ends, (uint32_t)bottom));
 }
 
@@ -71,7 +71,7 @@ static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
     ns_deque_ring *ring = ring_create(2 * (self->mask + 1), self->owned_ring);
     if (!ring) return NS_ERROR_MEMORY;
     for (uint64_t at = tail; at < bottom; at++) {
-        void *task = ns_atomic_pointer_load(&self->slots[at & self->mask], memory_order_relaxed); /* the owner's own */
+        void *task = ns_atomic_pointer_load(&self->slots[at & self->mask], memory_order_relaxed); /* as in a push */
         ns_atomic_pointer_store(&ring->slots[at & ring->mask], task, memory_order_relaxed); /* released with the ring */
     }
     use(self, ring);
@@ -79,7 +79,7 @@ static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
 }
 
 int ns_deque_push_slowly(ns_deque *self, void *task) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     /* acquire: the thief that moved the tail has finished reading the slot, which may now be written */
     const uint64_t tail = whole_tail(self, ns_atomic_u64_load(&self->ends, memory_order_acquire));
     if (bottom - tail > self->mask) {
@@ -108,7 +108,7 @@ static bool take_last(ns_deque *self, uint64_t ends) {
 }
 
 void *ns_deque_pop_slowly(ns_deque *self) {
-    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own word */
     if (bottom > self->split) return pop_private(self, bottom);
     for (;;) {
         const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: as in a slow push */

@@ -2,10 +2,10 @@
  * index is a count of pushes; indices that thieves see have 32 bits.
  *
  * A thief reads a slot and then moves the tail by compare-and-swap. If the swap succeeds, the thief has read the right
- * task, since no thread writes the slot of an index while the tail is at the index and the split is above the index.
- * The owner never lowers the split to the tail: the owner takes the last public task as a thief does, by moving the
- * tail. The owner writes the slot for index + capacity only after the owner has seen the tail beyond the index. A thief
- * would have to sleep through 2^32 steals to find the same tail value again. */
+ * task: no thread writes the slot of an index while the tail is at the index and the split is above the index. The
+ * owner never lowers the split to the tail: the owner takes the last public task as a thief does, by moving the tail.
+ * The owner writes the slot for index + capacity only after the owner has seen the tail beyond the index. A thief would
+ * have to sleep through 2^32 steals to find the same tail value again. */
 #pragma once
 
 #include <stddef.h>
@@ -57,12 +57,12 @@ static inline void *ns_deque_pop(ns_deque *self) {
     return task;
 }
 
-/* The owner makes all tasks public before it sleeps, since a sleeping owner does not notice that a thief asks. */
+/* Make all tasks public. The owner calls this before it sleeps: asleep, it would not notice that a thief asks. */
 void ns_deque_publish(ns_deque *self);
 
 /* A thief takes the task at the tail. Return NULL if no task is public or another thief was quicker. */
 void *ns_deque_steal(ns_deque *self);
 
-/* Return the number of tasks, public and private. The number is exact for the owner while no thief steals; else it was
- * true at some recent instant. */
+/* Return the number of tasks, public and private. The number is exact if the owner asks and no thief steals meanwhile;
+ * otherwise it was right at some recent instant. */
 uint64_t ns_deque_length(const ns_deque *self);

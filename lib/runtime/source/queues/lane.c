@@ -18,7 +18,7 @@ static void adopt_ends(ns_lane *self, uint64_t ends) {
 
 int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity) {
     *self = (ns_lane){.owned = owned, .capacity = capacity};
-    /* The owner touches the memory first. The extra slot: a task is written before the lane is found to be full. */
+    /* The owner touches the memory first. One more slot, for a task that is written before the lane is found full. */
     self->slots = ns_near_memory_allocate((capacity + (size_t)1) * sizeof *self->slots, -1);
     if (!self->slots) return NS_ERROR_MEMORY;
     set_top(self, self->slots);

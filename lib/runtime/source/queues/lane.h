@@ -2,10 +2,10 @@
  * task and the arguments of the task. Tasks in slots below the tail are stolen.
  *
  * A thief moves the tail beyond a slot before the thief reads the slot. The slot then belongs to the thief until the
- * thief marks the task as ended. So other changes of tail and split meanwhile do no harm. Thieves take the oldest tasks
+ * thief marks the task as ended. So changes of tail and split meanwhile do no harm. Thieves take the oldest tasks
  * first: if the task at the top is stolen, all tasks below are stolen, too. To join a stolen task at the top, the owner
- * waits for the mark, clears the mark, and lowers the top, the split and the tail by one. So a push need not clear a
- * mark. */
+ * waits for the mark, clears the mark, and lowers the top, the split and the tail by one. So the slots from the top on
+ * have no mark, and a push need not clear one. */
 #pragma once
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ bool ns_lane_push_written(ns_lane *self);
 
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
 
-/* Fill a slot. Arguments are copied word by word, since most were just written as words and are read as words. */
+/* Fill a slot. Arguments are copied word by word, because programs mostly write and read arguments as words. */
 static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *arguments, size_t bytes) {
     if (bytes > sizeof slot->arguments) __builtin_unreachable(); /* the caller has checked this */
     slot->body = body;
@@ -79,14 +79,14 @@ static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
  * result. Called by the owner. */
 void ns_lane_join_stolen(ns_lane *self);
 
-/* The owner makes all tasks public before it sleeps, since a sleeping owner does not notice that a thief asks. */
+/* Make all tasks public. The owner calls this before it sleeps: asleep, it would not notice that a thief asks. */
 void ns_lane_publish(ns_lane *self);
 
 /* A thief takes the oldest task, which stays in its slot until the thief marks the task as ended. Return NULL if no
  * task is public or another thief was faster. */
 ns_lane_slot *ns_lane_steal(ns_lane *self);
 
-/* Copy the arguments of a task that a thief has taken, or that was popped and gets a record. */
+/* Copy the arguments of a task that a thief has taken, or that its owner has popped and moves to a record. */
 void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments);
 
 /* Mark the task as ended, and copy its result to the slot: the `returned` bytes of `arguments` from NS_RESULT_AT on.
@@ -96,6 +96,6 @@ void ns_lane_end(ns_lane_slot *slot, const char *arguments, uint32_t returned);
 /* Return whether a stolen task has ended. */
 bool ns_lane_has_ended(const ns_lane_slot *slot);
 
-/* Return the number of tasks in the lane that were not taken. The number is exact for the owner while no thief steals;
- * else it was true at some recent instant. */
+/* Return the number of tasks in the lane that were not taken. The number is exact if the owner asks and no thief steals
+ * meanwhile; otherwise it was right at some recent instant. */
 uint64_t ns_lane_length(const ns_lane *self);

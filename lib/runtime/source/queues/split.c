@@ -22,7 +22,7 @@ uint64_t ns_split_publish_all(ns_atomic_u64 *ends, uint32_t top) {
 
 bool ns_split_take_back(ns_atomic_u64 *ends, uint64_t seen, uint32_t count) {
     const uint64_t kept = ns_ends_of(ns_ends_tail(seen), ns_ends_split(seen) - count);
-    /* relaxed: no other thread has written the slots; the swap of a thief with the old split fails */
+    /* relaxed: no other thread has written the slots; a thief's swap that expects the old split fails */
     return ns_atomic_u64_compare_exchange(ends, &seen, kept, memory_order_relaxed, memory_order_relaxed);
 }
 

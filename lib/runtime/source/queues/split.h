@@ -9,9 +9,9 @@
  *        |    public    |     private      |
  *     thieves take here    the owner pushes and pops here
  *
- * Tail and split share one word, 32 bits each. Thieves raise the tail, and the owner lowers the split to take tasks
- * back; both use a compare-and-swap of the whole word. While the public part is empty, no thief's compare-and-swap can
- * succeed, so the owner raises the split with a plain store.
+ * Tail and split share one word, the ends, 32 bits each. Thieves raise the tail, and the owner lowers the split to take
+ * tasks back: thieves and owner use a compare-and-swap of the whole word. While the public part is empty, no thief's
+ * compare-and-swap can succeed, so the owner raises the split with a plain store.
  *
  * A thief that empties the public part asks for more tasks. At every push and pop the owner compares the top with a
  * limit: at the push limit the queue is full, and at the pop limit all remaining tasks are public. A thief asks by
@@ -28,13 +28,13 @@ static inline uint32_t ns_ends_tail(uint64_t ends) { return (uint32_t)ends; }
 static inline uint32_t ns_ends_split(uint64_t ends) { return (uint32_t)(ends >> 32); }
 
 /* Make half of the private part public, if the public part is empty. Called by the owner, whose top is `top`. Return
- * the new ends. The owner then sees all that thieves did before they moved the tail (acquire). */
+ * the new ends. After the call the owner sees all that thieves did before they moved the tail (acquire). */
 uint64_t ns_split_publish_half(ns_atomic_u64 *ends, uint32_t top);
 
 /* Make all tasks public. Called by the owner. Return the new ends. */
 uint64_t ns_split_publish_all(ns_atomic_u64 *ends, uint32_t top);
 
-/* Make the upper `count` public tasks private, if the ends are still `seen`. Called by the owner. Return whether this
+/* Make the newest `count` public tasks private, if the ends are still `seen`. Called by the owner. Return whether this
  * succeeded. */
 bool ns_split_take_back(ns_atomic_u64 *ends, uint64_t seen, uint32_t count);
 

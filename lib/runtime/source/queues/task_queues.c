@@ -77,7 +77,7 @@ static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
     return false;
 }
 
-/* Return whether, at this level, only `owner` may probe queue `q`. */
+/* Return whether level `index` of the plan lets no worker but `owner` probe queue `q`. */
 static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, uint32_t owner) {
     const ns_level *level = &plan->level[index];
     for (uint32_t row = level->row; row < rows_end(plan, index); row++) {

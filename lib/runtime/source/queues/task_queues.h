@@ -1,5 +1,5 @@
 /* The queues of a strategy. A queue is a deque if one worker owns the back and thieves take from the front, else a ring
- * under a lock. If all queues are deques and the strategy needs no more, all queues are lanes (lane_execution.c). */
+ * under a lock. If all queues can be deques and lanes suffice for the strategy, all are lanes (lane_execution.c). */
 #pragma once
 
 #include <pthread.h>
@@ -37,13 +37,13 @@ typedef struct {
         ns_lane lane;
     };
     NS_OWN_LINE enum { NS_DEQUE, NS_SHARED_QUEUE, NS_LANE } kind;
-    bool overflowed;            /* the queue was full: its owner executes spawns at once until the queue has drained */
-    ns_atomic_u64 high, low;    /* the thresholds S and s; written by the queue's owner */
+    bool overflowed;            /* the queue was full: its owner executes spawned tasks at once until it has drained */
+    ns_atomic_u64 high, low;    /* the thresholds S and s (policy/thresholds.h); written by the queue's owner */
     ns_atomic_u64 pushes, peak; /* counted by the queue's owner if thresholds are computed */
 } ns_task_queue;
 
 /* Return whether queue `q` can be a deque: one worker pushes and pops at the back, other workers take from the front,
- * and pushes have no bound. */
+ * and the number of tasks has no bound. */
 bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q);
 
 /* Make queue `q`, as a lane of the owner of `lane` if not NULL. Return 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
@@ -61,7 +61,7 @@ static inline int64_t ns_task_queue_length(const ns_task_queue *self) {
     }
 }
 
-/* Make all tasks public, since the owner is about to sleep and would not notice that thieves ask. */
+/* Make all tasks public. Called when the owner is about to sleep: asleep, it would not notice that thieves ask. */
 static inline void ns_task_queue_publish(ns_task_queue *self) {
     if (self->kind == NS_LANE) ns_lane_publish(&self->lane);
     if (self->kind == NS_DEQUE) ns_deque_publish(&self->deque);

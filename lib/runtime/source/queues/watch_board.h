@@ -1,7 +1,8 @@
-/* The watch bits of all queues. Workers that change a queue update the bits; workers that search read the bits.
+/* The watch bits of all queues: whether a queue's length has passed a bound of the strategy. Workers that change a
+ * queue update its bits; workers that search for tasks read the bits.
  *
- * A bit follows from the length of a queue. If two workers change the queue at the same time, they may set the bit in
- * the reverse order. So the bit can be wrong until the next change of the queue, or until a worker probes in vain. */
+ * If two workers change a queue at the same time, they may set its bit in the reverse order. So the bit can be wrong
+ * until the next change of the queue, or until a worker probes the queue in vain. */
 #pragma once
 
 #include "base/pieces.h"
@@ -24,7 +25,7 @@ void ns_watch_board_note(ns_watch_board *self, uint32_t q, const ns_owner_step *
 
 /* Return a bit of queue `q`. */
 static inline bool ns_watch_board_has(const ns_watch_board *self, uint32_t watch, uint32_t q) {
-    /* relaxed: a bit may be wrong for a while, as above */
+    /* relaxed: a bit may be wrong for a while in any case */
     return ns_atomic_u64_load(&self->bits[(uint64_t)watch * self->words + q / 64], memory_order_relaxed) >> q % 64 & 1;
 }
 

@@ -22,7 +22,7 @@ static const char *const PATTERN_NAME[] = {
     [NS_CHASE] = "chase",
 };
 
-/* A row is a task, a call, or a part of a team. */
+/* A row is a spawned task, a call, or one worker's part of a team (ns_pool_team). */
 enum kind { KIND_TASK, KIND_CALL, KIND_IMPLICIT };
 static const char *const KIND_TEXT[] = {
     [KIND_TASK] = "", [KIND_CALL] = "\"kind\":\"call\",", [KIND_IMPLICIT] = "\"kind\":\"implicit\","};
@@ -54,7 +54,7 @@ static void end_rows(uint64_t *first, uint32_t rows) {
     for (uint32_t row = 0; row < rows; row++) first[row + 1] += first[row];
 }
 
-/* Group ops by rows. They were recorded in the order of execution, ops of children among those of parents. */
+/* Group ops by rows. The recorder has ops in the order of execution, with ops of children between ops of parents. */
 static void gather_ops(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_op *ops = recorder->ops.entries;

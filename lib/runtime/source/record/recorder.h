@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     uint32_t first_root, roots; /* rows */
-    bool team;                  /* the roots are the parts of a team, one for each worker; else one task of worker 0 */
+    bool team;                  /* one root for each worker (ns_pool_team); else one root, of worker 0 */
 } ns_recorded_phase;
 
 /* A recorder of zero bytes has recorded nothing. */

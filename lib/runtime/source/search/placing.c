@@ -38,7 +38,7 @@ static bool push(ns_thread_worker *worker, uint32_t q, void *task) {
     return true;
 }
 
-/* Group the objects that a task accesses by home node, and by reads and writes. Return the number of groups. */
+/* Group the objects that a task accesses, by home node and by reads or writes. Return the number of groups. */
 static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesses, uint32_t count) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint32_t nodes = pool->file.plan.steal.nodes;
@@ -59,8 +59,8 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* Put a task into a queue. Another worker's queue is locked meanwhile, if it has a lock. A root that is `dealt`, before
- * the run, needs no lock; the first root that only the worker's own queue would get stays with the worker. Return
+/* Put a task into a queue. Another worker's queue is locked meanwhile, if it has a lock. A root that is `dealt` before
+ * the run needs no lock. The first root that would go only to the worker's own queue stays with the worker. Return
  * whether the task is in a queue. */
 static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
                   bool dealt) {

@@ -7,7 +7,7 @@
 
 /* ---- a worker's view --------------------------------------------------------------------------------------------- */
 
-/* Set the watch bits of queue `q` in `bits`: as noted by pushes and pops, or else computed from the queue's length. */
+/* Set the watch bits of queue `q` in `bits`: the bits that pushes and pops noted, or bits computed from the length. */
 static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t q) {
     const ns_plan *plan = &pool->file.plan.steal;
     const int64_t length = ns_task_queue_length(pool->queues[q]);
@@ -36,7 +36,7 @@ static void look_at_rest(ns_thread_worker *worker) {
         ns_thread_see_live(pool, (int64_t *)(uintptr_t)view->live, (int64_t *)(uintptr_t)view->awaited);
 }
 
-/* For the join rule `leapfrog`: tell the actor whether the worker waits in a join, and from whom it may steal. */
+/* For the join rule `leapfrog`: note in `actor` whether the worker joins, and from which worker it may steal. */
 static void see_taker(ns_actor *actor, const ns_thread_wait *wait) {
     actor->leapfrogs = true;
     actor->leaps = wait && wait->task;
@@ -83,8 +83,8 @@ void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step) {
 
 /* ---- tasks with copies: entries in several queues stand for one task (model 4.13) -------------------------------- */
 
-/* An entry of a queue is the address of a task, or of a ticket for a task with the lowest bit set. The ticket is freed
- * with its last entry, which may be after the end of the task. */
+/* An entry of a queue is the address of a task; or, with the lowest bit set, the address of a ticket for a task. The
+ * ticket is freed when its last entry is taken, maybe after the end of the task. */
 enum { IS_TICKET = 1 }; /* a bit that is 0 in addresses of tasks */
 
 typedef struct {

@@ -3,9 +3,9 @@
  *
  * A worker that has searched in vain for long checks whether the worker could find a task if all other workers did
  * nothing. If not, the worker announces this, with the number of begins and ends of searches before the check. The pool
- * is quiescent if each worker has announced the same number, or sleeps in a join: then no task was taken or pushed
- * since the first of these checks. A worker withdraws its announcement before it takes a task, and before it sleeps
- * because it finds no task. Such a sleep counts as a sleep in a join, unless the sleep ends by itself. */
+ * is quiescent if each worker has announced the same number, or sleeps in a join: no task was taken or pushed after the
+ * first of these checks. A worker withdraws its announcement before it takes a task, and before it sleeps because it
+ * finds no task. Such a sleep counts as a sleep in a join, unless a timer ends the sleep. */
 #include "search/search.h"
 
 void ns_thread_note_search(ns_thread_pool *pool) {
@@ -18,7 +18,7 @@ void ns_thread_note_search(ns_thread_pool *pool) {
 typedef struct {
     const ns_thread_pool *pool;
     const ns_thread_task *waiting; /* the task in whose strict join the worker waits, or NULL */
-    bool suits;                    /* whether this join may execute the task that was looked at last */
+    bool suits;                    /* whether the join of `waiting` may execute the task that was looked at last */
 } work_query;
 
 /* Look at the task at one end of a queue, and leave the task there. */
@@ -28,7 +28,7 @@ static bool peek_at(void *context, void *task) {
     return false;
 }
 
-/* Return whether the level takes a task from the queue that the worker may execute. */
+/* Return whether a probe of queue `q` by the level would take a task that the worker may execute. */
 static bool has_tasks(void *context, uint32_t level, uint32_t q) {
     work_query *self = context;
     const int64_t length = ns_task_queue_length(self->pool->queues[q]);
@@ -66,9 +66,9 @@ static bool have_all_announced(const ns_thread_pool *pool, uint64_t stamp) {
 
 void ns_thread_end_quiescent(ns_thread_pool *pool, const char *why) {
     ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, why);
-    ns_atomic_u32_store(&pool->quiescent, 1, memory_order_relaxed); /* relaxed: seen soon */
+    ns_atomic_u32_store(&pool->quiescent, 1, memory_order_relaxed); /* relaxed: workers see the store soon enough */
     if (!pool->sleeps) return;
-    ns_fence(); /* a worker that is not woken here sees the store after it has announced its sleep */
+    ns_fence(); /* a worker that announces its sleep later, and is not woken here, sees the store */
     ns_sleepers_wake_all(pool->sleepers);
 }
 

@@ -1,8 +1,8 @@
-/* Workers that find no task: phases of rounds, sleep, and who wakes whom (model 4.15; engine/reference/resting.py). The
- * protocol of sleep and wake is in sync/sleepers.h.
+/* Workers that find no task: how they rest between rounds of probes, when they sleep, and who wakes whom (model 4.15;
+ * engine/reference/resting.py). The protocol of sleep and wake is in sync/sleepers.h.
  *
- * A worker sleeps only if it may take any task that it finds: not in a join of the rules `own`, `strict` and
- * `leapfrog`, nor in a wait whose end tells nobody. */
+ * A worker sleeps only if it may take any task that it finds: not in a join by the join rules `own`, `strict` and
+ * `leapfrog`, and not in a wait whose end wakes nobody. */
 #include "execution/execution.h"
 #include "platform/waiting.h"
 #include "search/search.h"
@@ -22,13 +22,13 @@ static bool may_sleep(const ns_thread_worker *worker, const ns_thread_wait *wait
 
 /* ---- who can take from a queue ----------------------------------------------------------------------------------- */
 
-/* Return where the plan has the reach of all workers to queue `q` by part `part`: the own queues, then the levels. */
+/* Return [workers]: whether each worker can take from queue `q`, as its own (part 0) or by steal level `part` - 1. */
 static const uint8_t *reach_by(const ns_thread_pool *pool, uint32_t part, uint32_t q) {
     const ns_full_plan *plan = &pool->file.plan;
     return plan->idle.reach.at + ((uint64_t)part * plan->steal.queue_count + q) * pool->base.workers;
 }
 
-/* A queue as a worker views it, from the first question on. */
+/* A queue whose state `viewer` reads at the first call of reach_now. */
 typedef struct {
     ns_thread_worker *viewer;
     uint32_t q;
@@ -64,7 +64,7 @@ static bool can_take(const ns_thread_worker *worker, uint32_t q) {
     return can;
 }
 
-/* Return whether the same workers can cover two queues. */
+/* Return whether the same workers can cover both queues. A worker covers a queue if it can take from the queue. */
 static bool are_alike(const ns_thread_pool *pool, viewed *one, viewed *other) {
     const enum ns_reach first = ns_sleepers_cover_by(pool->sleepers, &(ns_takers){reach_now, one});
     const enum ns_reach second = ns_sleepers_cover_by(pool->sleepers, &(ns_takers){reach_now, other});
@@ -76,7 +76,7 @@ static bool are_alike(const ns_thread_pool *pool, viewed *one, viewed *other) {
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
 
-/* Wake `count` sleepers. First make all tasks in the worker's queue public, for the sleepers to find. */
+/* Wake `count` sleepers, after making all tasks in the worker's queue public, so that the sleepers find them. */
 static void wake(ns_thread_worker *worker, const ns_takers *takers, int64_t count) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (count <= 0) return;
@@ -91,13 +91,13 @@ void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held) {
     if (ns_sleepers_pushed(sleepers, those, held)) wake(worker, those, 1);
 }
 
-/* Wake `count` others for each queue with tasks that no searching worker covers, once for all queues that the same
- * workers can cover. If `gated`, leave out the queues from which some worker can always take. Return whether there
- * is such a queue. */
+/* Wake `count` sleepers for each queue with tasks that no searching worker covers; of several such queues that the same
+ * workers can cover, only for the first. If `gated`, wake nobody for queues from which some worker can always take.
+ * Return whether there is an uncovered queue with tasks. */
 static bool wake_for_uncovered(ns_thread_worker *worker, int64_t count, bool gated) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     bool any = false;
-    ns_fence(); /* a worker that pushes relies on this one only if this one sees the task here */
+    ns_fence(); /* a pushing worker relies on `worker` to wake sleepers only if `worker` sees the task below */
     for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) {
         viewed here = {worker, q, false};
         const ns_takers takers = {reach_now, &here};
@@ -116,14 +116,14 @@ static bool wake_for_uncovered(ns_thread_worker *worker, int64_t count, bool gat
 void ns_thread_gate_opens(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (!pool->sleeps || !rule_of(worker)->reach.count) return;
-    ns_fence(); /* pairs with the fence of ns_sleepers_announce: the gate is open before the look for sleepers */
-    const uint64_t census = ns_atomic_u64_load(&pool->sleepers->census, memory_order_relaxed); /* relaxed: as above */
+    ns_fence(); /* pairs with the fence of ns_sleepers_announce: the gate opens before the load of the census */
+    const uint64_t census = ns_atomic_u64_load(&pool->sleepers->census, memory_order_relaxed); /* relaxed: fenced */
     if (ns_census_sleeping(census)) wake_for_uncovered(worker, 1, true);
 }
 
 /* ---- falling asleep ---------------------------------------------------------------------------------------------- */
 
-/* The worker searches again. `state` says how its sleep has ended. */
+/* Let the worker search again. `state` says how its sleep has ended. */
 static void get_up(ns_thread_worker *worker, enum ns_sleep state) {
     ns_thread_resting *mine = &worker->resting;
     const ns_idle *rule = rule_of(worker);
@@ -132,12 +132,12 @@ static void get_up(ns_thread_worker *worker, enum ns_sleep state) {
     if (!is_counted) ns_sleepers_search(pool->sleepers, worker->base.id, true);
     mine->searches = true;
     mine->knows_pushes = false;
-    /* The end of a run wakes nobody: who slept by then sleeps on, who was about to sleep does not. */
+    /* A wake-up by the end of the run is not counted. */
     if (state != NS_AWAKE && !ns_thread_task_is_joined(&pool->origin)) ns_thread_count(worker, NS_WAKEUPS, 1);
     if (mine->woken && rule->chain_by == NS_CHAIN_WOKEN) wake(worker, NULL, rule->chain);
 }
 
-/* Return the time after which the worker's next sleep ends by itself; 0: never. */
+/* Return the time after which the worker's next sleep ends without a wake-up; 0: never. */
 static int64_t timer_ps(const ns_thread_worker *worker) {
     const ns_idle *rule = rule_of(worker);
     int64_t ps = rule->first_ps;
@@ -148,7 +148,7 @@ static int64_t timer_ps(const ns_thread_worker *worker) {
 
 void ns_thread_check_sleepers(ns_thread_pool *pool) {
     const uint64_t census = ns_atomic_u64_load(&pool->sleepers->census, memory_order_relaxed);
-    /* relaxed, twice: the second look is under the lock. A blocked worker counts itself before it looks here */
+    /* relaxed, twice: ns_sleepers_asleep counts again under the lock. A worker that blocks adds itself before this */
     const uint32_t blocked = ns_atomic_u32_load(&pool->blocked, memory_order_relaxed);
     if (ns_census_sleeping(census) + blocked < pool->team_size) return;
     if (ns_sleepers_asleep(pool->sleepers) + blocked >= pool->team_size)
@@ -186,7 +186,7 @@ typedef struct {
     const ns_thread_wait *wait;
 } tired;
 
-/* Pay for a look at every queue from which the worker can take, if workers run in turns by clocks. */
+/* In NS_MODE_PACED, add the time for looking at every queue from which the worker can take to the worker's clock. */
 static void pay_look(const ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     int64_t ps = 0;
@@ -235,7 +235,7 @@ static void lie_down(ns_thread_worker *worker, const ns_thread_wait *wait) {
     mine->searches = false;
     const enum ns_sleep state = ns_sleepers_lie_down(pool->sleepers, &order);
     get_up(worker, state == NS_ANNOUNCED ? sleep_now(worker) : state);
-    /* The task may be private so far. Let its owner make it public. The probes of workers in turns take time. */
+    /* The task may still be private: yield, so that its owner can make it public. In turns, probes take enough time. */
     if (state == NS_AWAKE && !pool->turns) ns_yield();
 }
 
@@ -243,7 +243,7 @@ static void lie_down(ns_thread_worker *worker, const ns_thread_wait *wait) {
 
 static bool counts_idle(const ns_idle *rule) { return rule->cap && rule->cap_of == NS_CAP_BUSY_SHARE; }
 
-/* Return how many workers are at work, if the rules ask. */
+/* Return how many workers are not searching, if the cap on searching workers depends on this number; else 0. */
 static uint32_t busy(const ns_thread_pool *pool) {
     if (!counts_idle(&pool->file.plan.idle)) return 0;
     const uint32_t idle = ns_atomic_u32_load(&pool->idle, memory_order_relaxed); /* relaxed: a recent number */
@@ -253,7 +253,7 @@ static uint32_t busy(const ns_thread_pool *pool) {
 void ns_thread_begin_search(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_resting *mine = &worker->resting;
-    /* relaxed, here and below: the number only guides */
+    /* relaxed, here and below: only the cap on searching workers uses this number */
     if (counts_idle(rule_of(worker))) ns_atomic_u32_fetch_add(&pool->idle, 1, memory_order_relaxed);
     mine->knows_pushes = false;
     mine->timeouts = 0;
@@ -305,7 +305,7 @@ static int64_t crowding(const ns_thread_pool *pool) {
     return searching > 1 ? searching / log : 1;
 }
 
-/* Rest as the phase says: by pauses, yields, or a nap. */
+/* Rest by the means of the phase: pauses, yields, or a nap. */
 static void rest_in_phase(ns_thread_worker *worker, const ns_idle_phase *phase, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks();

@@ -24,7 +24,7 @@ void ns_thread_rest_awake(const ns_thread_pool *pool, int64_t wait_ps, bool yiel
 #endif
 }
 
-/* Rest for `wait_ps`. The worker yields its CPU if this wait is long, or if it has searched in vain for long. */
+/* Rest for `wait_ps`. The worker yields its CPU if `wait_ps` is above SPINNING_PS, or after PATIENT_ROUNDS rounds. */
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks();
@@ -71,8 +71,8 @@ void ns_thread_destroy_search_locks(ns_thread_pool *pool) {
     free(pool->lines);
 }
 
-/* Pay the time in which the model hands over a lock that the last holder has left (model 5.2). The worker has asked for
- * the lock at `asked_ps`. The time that other waiters add, as for test-and-set locks, is left out. */
+/* Add the time in which the model hands over a lock that its last holder has left (model 5.2) to the worker's clock.
+ * The worker asked for the lock at `asked_ps`. Time that other waiters add, as for test-and-set locks, is left out. */
 static void pay_lock(const ns_thread_worker *worker, int32_t lock, int64_t asked_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_plan_words *words = &pool->file.plan.words;
@@ -117,7 +117,7 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
     worker->node_success[node] += NUMASIM_COUNTERS && taken > 0;
 }
 
-/* Tell the owner of the queue who has robbed it, and how many tasks were taken. */
+/* Tell the owner of queue `q` which worker has stolen from it, and how many tasks. */
 static void name_thief(const ns_thread_worker *worker, uint32_t q, int64_t taken) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int32_t robbed = pool->file.plan.steal.queues[q].owner;
@@ -137,7 +137,7 @@ int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q) {
     return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
 }
 
-/* The locks that a search holds: of the level, and of the queue that was probed last. */
+/* The locks that a search holds: the lock of the level and the lock of the queue that it probed last. */
 typedef struct {
     int32_t level, queue;
 } held_locks;
@@ -147,8 +147,8 @@ static void release_locks(const ns_thread_worker *worker, held_locks *held) {
     ns_thread_pass_lock(worker, &held->level, NS_NO_LOCK);
 }
 
-/* Take the locks of the next probe. A lock that the last probe needed as well is kept. A worker that waits for the lock
- * of a level has no lock of a queue, so no two workers wait for each other. */
+/* Take the locks of the next probe. Keep a lock that the last probe needed, too. A worker that waits for the lock of a
+ * level has no lock of a queue, so no two workers wait for each other. */
 static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_t level, uint32_t q) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     const int32_t of_level = ns_level_lock(plan, level, q), of_queue = ns_probe_lock(plan, q);
@@ -157,9 +157,9 @@ static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_
     ns_thread_pass_lock(worker, &held->queue, of_queue);
 }
 
-/* Look at queue `q` at the end of a probe. If the strategy looks first, a probe that sees tasks tries the lock of the
- * queue. The probe fails if another worker has the lock; otherwise the probe looks again under the lock (as in
- * lib/engine/thief.cpp). Return how many tasks the probe takes. */
+/* Look at queue `q` at the end of a probe. If the strategy probes before it locks, a probe that sees tasks tries the
+ * lock of the queue. The probe fails if another worker has the lock; otherwise the probe looks again under the lock (as
+ * in lib/engine/thief.cpp). Return how many tasks the probe takes. */
 static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
@@ -211,8 +211,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     return first;
 }
 
-/* Make the probes of a round in their order. Return a task, or NULL. `*held` are the locks that the last probe still
- * holds. */
+/* Make the probes of a round in their order. Return a task, or NULL. Set `*held` to the locks that are still held. */
 static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
                                      held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);

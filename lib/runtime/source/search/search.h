@@ -16,29 +16,29 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
 
 /* ---- placing.c --------------------------------------------------------------------------------------------------- */
 
-/* Put a new task into the queue that the strategy chooses. Return false if none has room: the caller executes it. */
+/* Put a new task into the queue that the strategy chooses. If no queue has room, return false: the caller runs it. */
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count);
 
-/* Place a root that was dealt to the worker, before the worker runs. Return false if the worker begins the root itself,
- * as it does with the first root for its own queue. */
+/* Place a root (a task at the start of a run) that was dealt to the worker, before the worker runs. Return false if the
+ * worker begins the root itself, as it does with the first root for its own queue. */
 bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root);
 
 /* ---- rounds.c ---------------------------------------------------------------------------------------------------- */
 
-/* Make one round of probes by the steal levels. Return a task, or NULL. `*probed`: whether a queue was probed. */
+/* Make one round of probes by the steal levels. Return a task, or NULL. Set `*probed`: whether a queue was probed. */
 ns_thread_task *ns_thread_go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed);
 
-/* Return the cost of a probe in the plan. Only workers that run in turns by clocks pay it: ns_thread_pay. */
+/* Return the plan's cost of a probe of queue `q`. Only NS_MODE_PACED adds this cost to a clock: ns_thread_pay. */
 int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q);
 
-/* Return how long to rest after one more round, or probe, without a find; rest for this time. */
+/* Return how long to rest after one more round, or probe, without a find. ns_thread_back_off rests for `wait_ps`. */
 int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed);
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps);
 
 /* Rest for `wait_ps`, but not beyond the end of the run, by pauses, or by yields of the CPU if `yields`. */
 void ns_thread_rest_awake(const ns_thread_pool *pool, int64_t wait_ps, bool yields);
 
-/* Release the lock `*held`, and take the lock `next`. Either may be NS_NO_LOCK. If both are the same lock, keep it. */
+/* Release the lock `*held`, and take the lock `next`. Each may be NS_NO_LOCK. If they are the same lock, keep it. */
 void ns_thread_pass_lock(const ns_thread_worker *worker, int32_t *held, int32_t next);
 
 /* Make the locks that searches take, of the kind in the plan. Return 0, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
@@ -47,24 +47,24 @@ void ns_thread_destroy_search_locks(ns_thread_pool *pool);
 
 /* ---- resting.c: only in pools whose plan has rules for workers that find no task --------------------------------- */
 
-/* Note that the worker begins to search, or has searched. At the begin the worker sleeps if too many workers search. */
+/* Note that the worker begins a search, or ends it. Before a search the worker sleeps while too many workers search. */
 void ns_thread_begin_search(ns_thread_worker *worker, const ns_thread_wait *wait);
 void ns_thread_end_search(ns_thread_worker *worker);
 
 /* Rest after a round, or a probe, without a find. The worker may sleep until it is woken. */
 void ns_thread_rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed);
 
-/* Note that the worker has pushed a task into queue `q`, which had tasks before if `held`: wake whom the rules say. */
+/* Wake sleepers by the rules for a push: the worker has pushed into queue `q`, which had tasks before if `held`. */
 void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held);
 
-/* A gate may have opened: wake sleepers for queues from which workers take only by gates. */
+/* A gate (a limit on live subtrees: noted_tasks.h) may have opened: wake sleepers that only gates kept from tasks. */
 void ns_thread_gate_opens(ns_thread_worker *worker);
 
-/* Note that the worker takes part in a run, or has no part in it. */
+/* ns_thread_rest_ends notes that the worker takes part in a run; ns_thread_sits_out notes that it does not. */
 void ns_thread_rest_ends(ns_thread_worker *worker);
 void ns_thread_sits_out(ns_thread_worker *worker);
 
-/* End the run with an error if all workers sleep: the caller is about to sleep, too. */
+/* End the run with an error if all workers sleep. The caller, which is about to sleep, counts as a sleeper. */
 void ns_thread_check_sleepers(ns_thread_pool *pool);
 
 /* Note that children of a task have ended, `count` in all, or that a future is done (`count` is 1): wake the workers
@@ -76,26 +76,26 @@ static inline void ns_thread_wait_ended(const ns_thread_worker *worker, const vo
 
 /* ---- quiescence.c ------------------------------------------------------------------------------------------------ */
 
-/* Withdraw the worker's announcement, since the worker is about to take a task. */
+/* Withdraw the worker's announcement that it finds no work, since the worker is about to take a task. */
 static inline void ns_thread_withdraw_no_work(ns_thread_worker *worker) {
     /* seq_cst: no worker takes a task while its own announcement stands */
     ns_atomic_u64_store(&worker->no_work, 0, memory_order_seq_cst);
 }
 
-/* Note that a search begins or ends. Earlier announcements become invalid. */
+/* Note that a search begins or ends. All earlier announcements become invalid. */
 void ns_thread_note_search(ns_thread_pool *pool);
 
-/* If the worker finds no work, announce this. If all workers have announced this, the run will end with an error. To
- * end sooner, workers then take any task that they see. */
+/* If the worker finds no work, announce this. If all workers have announced this, the run will end with an error.
+ * Workers then take any task that they see, so that the run ends sooner. */
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
-/* Return whether the worker checks, before a wait of `wait_ps`, whether any round can ever succeed: before a long wait,
- * and after many rounds without a find. */
+/* Return whether the worker, before a wait of `wait_ps`, calls ns_thread_announce_no_work: before a wait of more than 1
+ * ms, and after every 256 rounds without a find. */
 static inline bool ns_thread_is_patient(const ns_thread_worker *worker, int64_t wait_ps) {
     return wait_ps > INT64_C(1000000000) || worker->search.fails % 256 == 0;
 }
 
-/* Return whether the worker could find a task if all other workers did nothing. */
+/* Return whether the worker could find a task if all other workers changed nothing. */
 bool ns_thread_finds_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* End a run that can only end with an error, for the reason `why`. */
@@ -111,7 +111,7 @@ static inline bool ns_thread_is_quiescent(const ns_thread_pool *pool) {
  * during which the worker searches, or NULL. */
 void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait);
 
-/* Read the same state for queue `q` alone. */
+/* Read the state that ns_thread_view_queues reads, for queue `q` alone. */
 void ns_thread_view_queue(ns_thread_worker *worker, uint32_t q);
 
 /* Note that queue `q` has changed, or that its watch bits are wrong. */

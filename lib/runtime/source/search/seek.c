@@ -47,7 +47,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
     return task;
 }
 
-/* Compute the thresholds S and s from the worker's measurements, when its queue has drained for the first time. */
+/* Compute the thresholds S and s from the worker's measurements, when the worker's queue first becomes empty. */
 static void compute_thresholds(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
@@ -73,7 +73,7 @@ static void compute_thresholds(ns_thread_worker *worker) {
 
 /* ---- searches ---------------------------------------------------------------------------------------------------- */
 
-/* Take a task from any queue, or resume a task that waits aside. Return the task or NULL. */
+/* In a quiescent run: take a task from any queue, or else a waiting task from `fibers.aside`. Return it, or NULL. */
 static ns_thread_task *take_anything(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_task *task = NULL;
@@ -103,7 +103,7 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* If the strategy refills the own queue, put the stolen task there and decide again. Return the next task, or NULL. */
+/* If the strategy refills the own queue, put the stolen task there, and pop the next task. Return a task, or NULL. */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->file.plan.refill;

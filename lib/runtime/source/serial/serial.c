@@ -1,10 +1,10 @@
 /* The serial mode runs a program depth first, each child at its spawn. With the option `record`, a run also records the
- * task graph (recorder.h), so that numasim can simulate the program. With the other orders (enum ns_order), the
+ * task graph (recorder.h), so that numasim can simulate the program. With orders other than NS_ORDER_SPAWNED, the
  * children of a task begin at the task's join, as on a deque. A child with a future still begins at its spawn, since
  * other tasks may get the future.
  *
- * The parts of a team wait for each other at barriers, conditions and locks. So each part has a fiber, and runs until
- * it has to wait. Then the next part that can proceed runs, in the order of the parts' numbers.
+ * The parts of a team (ns_pool_team) wait for each other at barriers, conditions and locks. So each part has a fiber,
+ * and runs until it has to wait. Then the next part that can proceed runs, in the order of the parts' numbers.
  *
  * An error in a task ends the run at once, and the fibers are not resumed. */
 #include <stdlib.h>
@@ -25,10 +25,10 @@ typedef struct {
     uint32_t outstanding;        /* children that the task has not joined */
     uint32_t deferred;           /* outstanding children that have not begun */
     uint32_t held;               /* locks that the task holds */
-    uint32_t first_group, group; /* the children between two waits are a group; each group has its own number */
+    uint32_t first_group, group; /* numbers: a group is the children spawned between two waits */
     bool oldest_first;           /* the order in which deferred children begin */
-    bool getting;                /* recording: the task has got one of several futures in its last call */
-    bool declared;               /* whether the segment has declared work */
+    bool getting;                /* recording: the last call got one of several outstanding futures */
+    bool declared;               /* whether the task has declared work (ns_work) in this segment */
     int64_t declared_ps;
     int64_t resumed_ps; /* the thread's CPU time when the segment began */
 } serial_task;
@@ -41,7 +41,7 @@ typedef struct {
     size_t begin, bytes; /* the place of its arguments in ns_deferred.bytes */
 } ns_deferred_task;
 
-/* The tasks of a part that have not begun. They act like a worker's deque. */
+/* The tasks of a part that have not begun, in the order of a worker's deque. */
 typedef struct {
     ns_deferred_task *task; /* [count] the oldest first */
     char *bytes;            /* the arguments of all tasks, one after the other */
@@ -64,7 +64,7 @@ struct serial_part {
 typedef struct {
     const serial_task *holder; /* the holder of a lock */
     uint32_t arrived;          /* tasks that have arrived at a barrier */
-    uint64_t opened, permits;  /* how often a barrier has opened; signals of a condition */
+    uint64_t opened, permits;  /* how often a barrier has opened; stored signals of a condition */
     int64_t acquisitions;
 } serial_sync;
 
@@ -129,7 +129,7 @@ static _Noreturn void give_up(serial_task *self, int error, const char *problem,
 
 /* ---- segments: the work of a body between two calls, measured or declared ---------------------------------------- */
 
-/* End the running segment, since the body calls the library. */
+/* End the running segment: the body has called the library. */
 static void leave_body(serial_task *self) {
     serial_pool *pool = pool_of(self);
     const bool measured = pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED;
@@ -144,7 +144,7 @@ static void leave_body(serial_task *self) {
     }
 }
 
-/* Begin a segment, since the body resumes. */
+/* Begin a segment: the library returns to the body. */
 static void resume_body(serial_task *self) {
     const serial_pool *pool = pool_of(self);
     self->declared = false;
@@ -152,7 +152,7 @@ static void resume_body(serial_task *self) {
     if (pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED) self->resumed_ps = ns_cpu_ps();
 }
 
-/* Refuse a task that has got one of several futures, and makes another call before it gets the others. */
+/* Refuse a task that has got one of several futures, and makes another call before it gets the other futures. */
 static _Noreturn void refuse_early_get(serial_task *self) {
     give_up(self, NS_ERROR_UNSUPPORTED,
             "a task gets one of several futures and goes on before it has got the others; a task graph cannot say so",
@@ -245,8 +245,8 @@ static void run_copy(serial_task *self, uint32_t row, bool oldest_first, const n
     if (copy != small) free(copy);
 }
 
-/* Run all tasks that this task has deferred, which are the newest of the part. Newest first: each task leaves the list
- * before it begins. Oldest first: all leave the list at the end. */
+/* Run all tasks that this task has deferred, which are the newest of the part. Newest first, each task leaves the list
+ * before it begins; oldest first, all leave the list when the last has ended. */
 static void run_deferred(serial_task *self) {
     ns_deferred *waiting = &self->part->deferred;
     const size_t first = waiting->count - self->deferred;
@@ -289,7 +289,7 @@ static void spawn(ns_task *task, const ns_work_order *order) {
     resume_body(self);
 }
 
-/* Record the dependences of a child. In a serial run the awaited tasks have ended, but the graph still names them. */
+/* Record the dependences of a child. The graph names the siblings to wait for, although they have already ended. */
 static void record_dependences(serial_task *self, const ns_work_order *order) {
     ns_recorder *recorder = &pool_of(self)->recorder;
     ns_dependences *known = ns_dependences_open(&self->task);
@@ -365,7 +365,7 @@ static void declare(ns_task *task, const ns_access *access) { record_access((ser
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* Wait until the part has what it needs, and let other parts run during the wait. */
+/* Wait until the part has what `need` says, and let other parts run during the wait. */
 static void wait_for(serial_task *self, enum need need, uint32_t object) {
     run_deferred(self);
     serial_part *waiting = self->part;

@@ -3,10 +3,10 @@
  * store, whether another thread waits or not.
  *
  * A place is free again as soon as the next thread has seen that the place was left. In the original lock the next
- * thread then keeps the place for its own next turn. Here the next thread gives the place back to the lock, since a
- * lock does not know its threads, which may end and may be many. Each thread begins its search for a free place at a
- * point of its own, so that it usually finds the place that it had before. With more than PLACES threads, threads get
- * the lock in the order in which they find a place. */
+ * thread then keeps the place for its own next turn. Here the next thread gives the place back to the lock, because a
+ * lock cannot keep a place for each of its threads, which may end and may be many. Each thread begins its search for a
+ * free place at a point of its own, so that it usually finds the place that it had before. With more than PLACES
+ * threads, threads get the lock in the order in which they find a place. */
 #include "platform/waiting.h"
 #include "sync/numa_locks.h"
 
@@ -40,7 +40,7 @@ static place *take_place(clh_lock *self) {
     for (uint32_t at = first_place(), seen = 1;; at++, seen++) {
         place *one = &self->places[at % PLACES];
         uint32_t state = FREE;
-        /* relaxed, twice: a place guards no other memory; the swap of the tail publishes that the place is taken */
+        /* relaxed, twice: the state guards no other memory; the swap of the tail publishes that the place is taken */
         if (ns_atomic_u32_load(&one->state, memory_order_relaxed) == FREE &&
             ns_atomic_u32_compare_exchange(&one->state, &state, TAKEN, memory_order_relaxed, memory_order_relaxed))
             return one;
@@ -62,23 +62,23 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     clh_lock *self = (clh_lock *)base;
     place *mine = take_place(self);
-    /* release: the next thread sees TAKEN, not an old LEFT; acquire: so does this thread for the place before */
+    /* release: the next thread sees `mine` TAKEN, not an old LEFT; acquire: this thread sees `before` TAKEN or LEFT */
     place *before = ns_atomic_pointer_exchange(&self->tail, mine, memory_order_acq_rel);
     follow(self, before, mine);
 }
 
-/* Try to take the lock, which is free if the last place was left. Between this check and the swap, other threads may
- * have had the lock, the last of them with the same place again: then this thread waits for this other thread only. */
+/* Try to take the lock, which is free if the last place was left. If other threads get the lock between this check and
+ * the swap, the swap succeeds only if the last of them has the place `before`: this thread then waits for it. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     clh_lock *self = (clh_lock *)base;
-    place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* as above */
+    place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* sees the state of `before` */
     /* relaxed: the load only decides whether to try */
     if (before && ns_atomic_u32_load(&before->state, memory_order_relaxed) != LEFT) return false;
     place *mine = take_place(self);
     void *tail = before;
     const bool swapped = ns_atomic_pointer_compare_exchange(&self->tail, &tail, mine, memory_order_acq_rel,
-                                                            memory_order_relaxed); /* as above */
+                                                            memory_order_relaxed); /* as in acquire */
     if (swapped)
         follow(self, before, mine);
     else

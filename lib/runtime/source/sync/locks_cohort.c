@@ -1,6 +1,6 @@
 /* A lock made of locks (Dice, Marathe, Shavit 2012; thesis section 6.3): one lock for each node, and one lock for all
- * nodes. The holder may pass the lock for all nodes on to the next thread of its own node. A flag beside the node's
- * lock records this. */
+ * nodes. With its node's lock, the holder may hand over the lock for all nodes to the next thread of its node: the flag
+ * `has_all` is then true. */
 #include "numasim/runtime.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"
@@ -27,8 +27,8 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     mine->run = 0;
 }
 
-/* Try to take the lock. If nobody has the node's lock, the node does not have the lock for all nodes: only a hand-over
- * within the node keeps it. */
+/* Try to take the lock. If no thread has the node's lock, the node does not have the lock for all nodes: a node keeps
+ * that lock only from a holder to a waiting thread. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     cohort_lock *self = (cohort_lock *)base;
     cohort *mine = self->cohorts[node];

@@ -70,7 +70,7 @@ static void acquire_mutex(ns_numa_lock *base, uint32_t node) {
         ns_pause();
         if (is_free(self) && take_mutex(base, node)) return;
     }
-    /* Other threads may sleep, too: a holder that has waited here wakes one of them. acquire: as in take_mutex */
+    /* HELD_AND_WANTED even if no other thread sleeps: the release then wakes one in vain. acquire: as in take_mutex */
     while (ns_atomic_u32_exchange(&self->state, HELD_AND_WANTED, memory_order_acquire) != FREE)
         ns_futex_wait(&self->state, HELD_AND_WANTED);
 }
@@ -103,14 +103,14 @@ _Static_assert(offsetof(ticket_lock, served) == 2 * NS_LINE_BYTES, "drawing does
 static void acquire_ticket(ns_numa_lock *base, uint32_t node) {
     (void)node;
     ticket_lock *self = (ticket_lock *)base;
-    /* relaxed: the number itself suffices; `served` hands over the protected memory */
+    /* relaxed: the drawn number orders nothing; the acquire of `served` hands over the protected memory */
     ns_wait_for(&self->served, ns_atomic_u32_fetch_add(&self->drawn, 1, memory_order_relaxed));
 }
 
 static bool try_ticket(ns_numa_lock *base, uint32_t node) {
     (void)node;
     ticket_lock *self = (ticket_lock *)base;
-    /* acquire: pairs with the release by the last holder; relaxed: as above */
+    /* acquire: pairs with the release by the last holder; relaxed: as in acquire_ticket */
     const uint32_t served = ns_atomic_u32_load(&self->served, memory_order_acquire);
     uint32_t drawn = served; /* equal if no thread has the lock or waits */
     return ns_atomic_u32_compare_exchange(&self->drawn, &drawn, served + 1, memory_order_relaxed, memory_order_relaxed);

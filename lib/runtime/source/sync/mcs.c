@@ -12,10 +12,10 @@ static ns_mcs_place *await_next(ns_mcs_place *place) {
     return next;
 }
 
-/* Replace `mine`, which has the lock and is on the stack, by the place inside the lock. */
+/* Replace `mine`, the holder's place on the stack, by the place `holder` inside the lock. */
 static void move_in(ns_mcs *self, ns_mcs_place *mine) {
-    ns_mcs_place *next = ns_atomic_pointer_load(&mine->next, memory_order_acquire); /* as above */
-    /* relaxed: a thread that links its place behind the holder has seen the tail below; otherwise only holders write */
+    ns_mcs_place *next = ns_atomic_pointer_load(&mine->next, memory_order_acquire); /* as in await_next */
+    /* relaxed: other threads write this word only after they see the tail that is stored below */
     ns_atomic_pointer_store(&self->holder.next, next, memory_order_relaxed);
     if (next) return;
     void *tail = mine;
@@ -31,8 +31,8 @@ static void queue_up(ns_mcs *self) {
     /* relaxed: no other thread knows the place until the swap of the tail */
     ns_atomic_pointer_store(&mine.next, NULL, memory_order_relaxed);
     ns_atomic_u32_store(&mine.waits, 1, memory_order_relaxed);
-    /* release: other threads see the place as it is now. acquire: the lock may have become free, and the place before
-     * is written below */
+    /* release: other threads see `mine` as it is now. acquire: if the lock is free, this thread sees what the last
+     * holder did; otherwise `before` can be written below */
     ns_mcs_place *before = ns_atomic_pointer_exchange(&self->tail, &mine, memory_order_acq_rel);
     if (before) {
         ns_atomic_pointer_store(&before->next, &mine, memory_order_release); /* pairs with await_next */
@@ -61,11 +61,11 @@ void ns_mcs_release(ns_mcs *self) {
             return;
         next = await_next(&self->holder);
     }
-    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* release: as above; then the place may be gone */
+    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* release: as for the tail; `next` may be freed now */
 }
 
 bool ns_mcs_wanted(const ns_mcs *self) {
-    /* relaxed: a thread that is not seen yet just comes a little later */
+    /* relaxed: a thread that is missed counts as one that comes a little later */
     return ns_atomic_pointer_load(&self->tail, memory_order_relaxed) != (const void *)&self->holder;
 }
 

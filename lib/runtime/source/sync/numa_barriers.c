@@ -1,4 +1,4 @@
-/* Reusable barriers: each party numbers its arrivals, and words hold the number of the last opening. */
+/* Reusable barriers. A party counts its arrivals: its n-th arrival waits until a word counts n openings. */
 #include <stddef.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 
-/* A meeting point of some parties. */
+/* A central barrier of some of the parties, or of the nodes. */
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 arrived; /* parties that have arrived since the last opening */
     NS_OWN_LINE ns_atomic_u32 open;    /* the number of the last opening */

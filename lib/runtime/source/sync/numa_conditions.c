@@ -22,7 +22,7 @@ typedef struct {
     ns_mcs turn; /* the lock of this queue */
     NS_OWN_LINE waiter *first;
     waiter *last;
-    ns_atomic_u32 waiting; /* number of waiters; written under `turn`, but read without the lock */
+    ns_atomic_u32 waiting; /* number of waiters; written under the lock `turn`, but read without it */
 } queue;
 
 struct ns_numa_condition {
@@ -38,15 +38,15 @@ static void enqueue(queue *self, waiter *mine) {
     else
         self->first = mine;
     self->last = mine;
-    /* relaxed: the user's lock makes the signaller come later */
+    /* relaxed: the lock of the program orders this store before a later signal */
     ns_atomic_u32_store(&self->waiting, ns_atomic_u32_load(&self->waiting, memory_order_relaxed) + 1,
                         memory_order_relaxed);
     ns_mcs_release(&self->turn);
 }
 
-/* Take up to `most` waiters from the front of the queue. Return them as a linked list; NULL if there is none. */
+/* Take up to `most` waiters from the front of the queue. Return a linked list of them; NULL if there is none. */
 static waiter *dequeue(queue *self, uint32_t most) {
-    if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as above */
+    if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as in enqueue */
     ns_mcs_acquire(&self->turn);
     waiter *taken = self->first, *last = NULL;
     uint32_t count = 0;
@@ -96,7 +96,7 @@ int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t
     return ns_numa_lock_acquire(lock, node);
 }
 
-/* Signal one waiter on the nodes `node` + first to `node` + end - 1, modulo the nodes. Return whether there was one. */
+/* Signal one waiter on a node from `node` + first to `node` + end - 1, modulo the nodes. Return whether one waited. */
 static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first, uint32_t end) {
     for (uint32_t ahead = first; ahead < end; ahead++) {
         waiter *found = dequeue(self->queues[(node + ahead) % self->options.nodes], 1);

@@ -33,7 +33,7 @@ static inline bool ns_numa_lock_has_node(const ns_numa_lock *self, uint32_t node
 #define NS_DECLARE_LOCK_KIND(kind, constant) extern const ns_numa_lock_operations ns_lock_##kind;
 NS_EACH_LOCK_KIND(NS_DECLARE_LOCK_KIND)
 
-/* The record on which a thread waits. */
+/* A thread's place in the queue of an MCS lock. */
 typedef struct {
     ns_atomic_pointer next; /* the next thread's place, as soon as it is linked */
     ns_atomic_u32 waits;

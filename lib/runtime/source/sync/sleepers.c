@@ -41,13 +41,13 @@ void ns_sleepers_destroy(ns_sleepers *self) {
 
 /* ---- searching --------------------------------------------------------------------------------------------------- */
 
-/* Note in the worker's own word what it does. */
+/* Store in the worker's word `doing` what the worker does. */
 static void mark(ns_sleepers *self, uint32_t worker, enum doing doing) {
     /* relaxed: the change of the census that follows, and the fence after it, order this store */
     if (self->rule->reach.count) ns_atomic_u32_store(&self->doing[worker], doing, memory_order_relaxed);
 }
 
-/* Return whether the cap allows one more searching worker. */
+/* Return whether the plan's cap on searching workers allows one more. */
 static bool has_room(const ns_sleepers *self, uint32_t searching, uint32_t busy) {
     const ns_idle *rule = self->rule;
     if (!rule->cap) return true;
@@ -78,11 +78,11 @@ void ns_sleepers_search(ns_sleepers *self, uint32_t worker, bool takes_any) {
 uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker) {
     mark(self, worker, AT_WORK);
     /* seq_cst: a pushing worker that relies on this worker has read the census before. So this worker knows whether it
-     * is the last that searched, and whether others sleep */
+     * was the last searching worker, and whether other workers sleep */
     return ns_atomic_u64_fetch_add(&self->census, UINT64_MAX, memory_order_seq_cst) - 1;
 }
 
-/* Return whether one of the takers with at least this reach does what is asked. */
+/* Return whether a taker whose reach is `least` or more does what `asked` says. */
 static bool some_are(const ns_sleepers *self, const ns_takers *takers, enum ns_reach least, enum doing asked) {
     for (uint32_t worker = 0; worker < self->workers; worker++) {
         /* relaxed: ordered by the fence of the caller */
@@ -96,7 +96,7 @@ enum ns_reach ns_sleepers_cover_by(const ns_sleepers *self, const ns_takers *tak
     return some_are(self, takers, NS_REACH_ALWAYS, LYING_DOWN) ? NS_REACH_ALWAYS : NS_REACH_SOMETIMES;
 }
 
-/* Return whether somebody covers the queue of the takers. */
+/* Return whether a searching worker covers the queue with these takers. */
 static bool is_covered(const ns_sleepers *self, const ns_takers *takers, uint64_t census) {
     if (!takers) return ns_census_searching(census);
     return some_are(self, takers, ns_sleepers_cover_by(self, takers), SEARCHING);
@@ -109,12 +109,12 @@ bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *take
 }
 
 bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers) {
-    return !is_covered(self, takers, ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: as above */
+    return !is_covered(self, takers, ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: fenced */
 }
 
 /* ---- the list of sleepers, under its lock ------------------------------------------------------------------------ */
 
-/* Add to the census, under the lock: so the census has as many sleepers as the list. */
+/* Add `change` to the census, under the lock of the list: so the census has as many sleepers as the list. */
 static uint64_t count_in(ns_sleepers *self, uint64_t change) {
     return ns_atomic_u64_fetch_add(&self->census, change, memory_order_seq_cst) + change;
 }
@@ -123,7 +123,7 @@ static uint64_t count_in(ns_sleepers *self, uint64_t change) {
 static void remove_at(ns_sleepers *self, uint32_t place, bool searches) {
     const ns_sleeper *sleeper = self->sleeper[self->order[place]];
     mark(self, self->order[place], searches ? SEARCHING : AT_WORK);
-    /* relaxed: a worker that reads an old number looks at the list in vain */
+    /* relaxed: a worker that reads an old number only looks at the list in vain */
     if (sleeper->awaits) ns_atomic_u32_fetch_add(&self->waits, UINT32_MAX, memory_order_relaxed);
     self->count--;
     for (uint32_t at = place; at < self->count; at++) self->order[at] = self->order[at + 1];
@@ -137,8 +137,8 @@ static uint32_t place_of(const ns_sleepers *self, uint32_t worker) {
     return place ? place - 1 : self->count;
 }
 
-/* Take the sleeper at a place of the list, and tell it that it was woken. Return whether it sleeps, so that the caller
- * has to end its sleep. */
+/* Remove the sleeper at a place of the list, and store that it was woken. Return whether it is asleep, so that the
+ * caller has to wake it by ns_futex_wake. */
 static bool call(ns_sleepers *self, uint32_t place) {
     const uint32_t worker = self->order[place];
     ns_atomic_u32 *state = &self->sleeper[worker]->state;
@@ -149,7 +149,7 @@ static bool call(ns_sleepers *self, uint32_t place) {
         if (ns_atomic_u32_compare_exchange(state, &announced, NS_CALLED, memory_order_release, memory_order_relaxed))
             return false;
     }
-    ns_atomic_u32_store(state, NS_WOKEN, memory_order_release); /* release: as above */
+    ns_atomic_u32_store(state, NS_WOKEN, memory_order_release); /* release: the sleeper sees the pushed task */
     return true;
 }
 
@@ -162,8 +162,8 @@ static bool announce(ns_sleepers *self, const ns_sleep_order *order) {
     mine->awaits = order->awaited;
     mine->target = order->target;
     mine->timed = false;
-    /* relaxed, twice: others read these words under the lock; `waits` also after a fence, which pairs with the fence
-     * below */
+    /* relaxed, twice: other workers read these words under the lock; `waits` also after a fence, which pairs with the
+     * fence below */
     ns_atomic_u32_store(&mine->state, NS_ANNOUNCED, memory_order_relaxed);
     if (order->awaited) ns_atomic_u32_fetch_add(&self->waits, 1, memory_order_relaxed);
     self->order[self->count++] = order->worker;
@@ -176,14 +176,14 @@ static bool announce(ns_sleepers *self, const ns_sleep_order *order) {
     return !ns_census_searching(now);
 }
 
-/* Return the state of a worker that was taken from the list, and let the worker be awake. */
+/* Return the state of a worker that was removed from the list, and set its state to NS_AWAKE. */
 static enum ns_sleep wake_up(ns_sleeper *mine) {
     /* acquire: sees what the waking worker did, such as its push */
     return (enum ns_sleep)ns_atomic_u32_exchange(&mine->state, NS_AWAKE, memory_order_acquire);
 }
 
-/* The worker has announced its sleep, and goes on instead. Return NS_AWAKE; or NS_CALLED or NS_WOKEN if the worker was
- * chosen as the sleeper to wake before. */
+/* Withdraw the announced sleep of the worker. Return NS_AWAKE; or NS_CALLED or NS_WOKEN if the worker was already
+ * chosen as the sleeper to wake. */
 static enum ns_sleep withdraw(ns_sleepers *self, uint32_t worker) {
     ns_mcs_acquire(&self->lock);
     const uint32_t place = place_of(self, worker);
@@ -214,7 +214,7 @@ enum ns_sleep ns_sleepers_fall_asleep(ns_sleepers *self, uint32_t worker, bool t
         mine->timed = true;
         ns_mcs_release(&self->lock);
     }
-    /* relaxed: the announcement was ordered before; a failed swap is followed by the acquire of wake_up */
+    /* relaxed: the fence of `announce` came before; a failed swap is followed by the acquire of wake_up */
     if (ns_atomic_u32_compare_exchange(&mine->state, &announced, NS_ASLEEP, memory_order_relaxed, memory_order_relaxed))
         return NS_ASLEEP;
     return wake_up(mine);
@@ -226,7 +226,7 @@ enum ns_sleep ns_sleepers_sleep(ns_sleepers *self, uint32_t worker, int64_t ps) 
         ns_futex_wait_for(&mine->state, NS_ASLEEP, ps);
         return withdraw(self, worker);
     }
-    /* relaxed: wake_up acquires */
+    /* relaxed: the acquire of wake_up follows */
     while (ns_atomic_u32_load(&mine->state, memory_order_relaxed) == NS_ASLEEP)
         ns_futex_wait(&mine->state, NS_ASLEEP);
     return wake_up(mine);
@@ -237,7 +237,7 @@ uint32_t ns_sleepers_asleep(ns_sleepers *self) {
     ns_mcs_acquire(&self->lock);
     for (uint32_t place = 0; place < self->count; place++) {
         const ns_sleeper *each = self->sleeper[self->order[place]];
-        /* relaxed: of two workers that fall asleep and then count, the lock shows the later one that both sleep */
+        /* relaxed: of two workers that fall asleep and then count, the later one under the lock sees both asleep */
         asleep += !each->timed && ns_atomic_u32_load(&each->state, memory_order_relaxed) == NS_ASLEEP;
     }
     ns_mcs_release(&self->lock);
@@ -248,7 +248,7 @@ uint32_t ns_sleepers_asleep(ns_sleepers *self) {
 
 bool ns_sleepers_pushed(ns_sleepers *self, const ns_takers *takers, bool held) {
     const ns_idle *rule = self->rule;
-    /* The push comes before the look at the census. The fence pairs with the fence of ns_sleepers_announce. */
+    /* The push comes before the load of the census. The fence pairs with the fence of `announce`. */
     if (rule->recheck != NS_RECHECK_NONE) ns_fence();
     const uint64_t census = ns_atomic_u64_load(&self->census, memory_order_relaxed); /* relaxed: after the fence */
     /* seq_cst: a worker that reads the old count has announced its sleep, which the second look at the census sees */
@@ -270,7 +270,7 @@ bool ns_sleepers_pushed(ns_sleepers *self, const ns_takers *takers, bool held) {
     return true;
 }
 
-/* Return the place in the list of the taker that is woken next, sure ones first; `count` if no taker sleeps. */
+/* Return the place in the list of the taker to wake next, sure takers first; self->count if no taker sleeps. */
 static uint32_t choose(const ns_sleepers *self, const ns_takers *takers) {
     uint32_t chosen = self->count;
     enum ns_reach best = NS_REACH_NEVER;
@@ -286,8 +286,8 @@ static uint32_t choose(const ns_sleepers *self, const ns_takers *takers) {
     return chosen;
 }
 
-/* Wake the sleeper that is chosen of the takers. Return false if there is none. The system call comes after the lock is
- * released; the word of the sleeper lives as long as the pool. */
+/* Wake the taker that `choose` returns. Return false if no taker sleeps. The system call comes after the release of the
+ * lock, which is safe because the sleeper's word lives as long as the pool. */
 static bool wake_one(ns_sleepers *self, const ns_takers *takers) {
     ns_atomic_u32 *word = NULL;
     ns_mcs_acquire(&self->lock);
@@ -308,8 +308,8 @@ void ns_sleepers_wake(ns_sleepers *self, const ns_takers *takers, int64_t count)
 }
 
 void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count) {
-    /* The end of a wait comes before the look for sleepers. The fence pairs with the fence of ns_sleepers_announce: a
-     * worker that is not seen here sees that its wait is over. */
+    /* The end of the wait was stored before this fence, which pairs with the fence of `announce`: a worker whose
+     * announcement is not seen here sees that its wait is over. */
     ns_fence();
     if (!ns_atomic_u32_load(&self->waits, memory_order_relaxed)) return; /* relaxed: after the fence */
     ns_mcs_acquire(&self->lock);

@@ -2,21 +2,22 @@
  * numasim/engine/reference/resting.py defines the rules.
  *
  * A worker goes to sleep in three steps: announce the sleep, look again for tasks, sleep. From the announcement on,
- * other workers may choose the worker as the sleeper to wake. A sleeper between announcement and sleep is called back
+ * other workers may choose the worker as the sleeper to wake. A worker that was chosen before it sleeps is called back
  * without a system call, if the rule `cancel` allows this.
  *
  * No wake-up is lost: either the worker that pushes a task sees the announcement, or the worker that looks again sees
- * the task. Both write first (the queue; the census), then call ns_fence, and then read the word that the other has
- * written. Of two such threads, at least one reads the other's new value. If nobody looks again (`recheck: none`), the
- * pushing worker needs no fence: the strategy then allows that a wake-up is missed, or a timer ends each sleep.
+ * the task. Each first writes (the queue, or the census), then calls ns_fence, and then reads the word that the other
+ * worker writes. So at least one of the two reads the new value of the other. If nobody looks again (`recheck: none`),
+ * the pushing worker needs no fence: the strategy allows that a wake-up is missed, or a timer ends each sleep.
  *
  * If only the last searching worker looks again (`recheck: last`), a pushing worker that sees a searching worker relies
- * on the last worker that stops searching: this worker finds the task. With `recheck: events` the pushing worker counts
- * its push, and a worker that goes to sleep compares the count instead of looking again.
+ * on the worker that is last to stop searching, which looks again and finds the task. With `recheck: events` the
+ * pushing worker counts its push, and a worker that goes to sleep compares the count instead of looking again.
  *
- * If the plan says who can take from each queue, each worker has a word that says what the worker does, and each worker
- * looks again before it sleeps (with `last`, too). A searching worker that can take from a queue only as things are
- * counts only while nobody sleeps that always can: the searching worker may fall asleep while tasks are there. */
+ * If the plan says who can take from each queue, each worker has a word (`doing`) that says what the worker does, and
+ * each worker looks again before it sleeps, also with `last`. A searching worker that can take from a queue only
+ * sometimes (NS_REACH_SOMETIMES) may fall asleep although the queue has tasks. So the pushing worker relies on such a
+ * worker only while no worker sleeps that can always take from the queue. */
 #pragma once
 
 #include "plan/plan_reader.h"
@@ -36,11 +37,11 @@ enum ns_sleep {
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 state; /* enum ns_sleep; the word on which the worker sleeps */
     bool timed;                      /* the sleep ends by itself */
-    const void *awaits;              /* what the worker waits for, besides tasks */
-    uint32_t target;                 /* the count that ends this wait */
+    const void *awaits;              /* the task or future that the worker waits for, or NULL */
+    uint32_t target;                 /* the count of `awaits` that ends the wait */
 } ns_sleeper;
 
-/* Who can take tasks from a queue: always (sure ones), or as things are now (SOMETIMES). NULL: everybody, always. */
+/* The workers that can take tasks from a queue: always (sure takers), or now (SOMETIMES). NULL: all are sure takers. */
 typedef struct {
     enum ns_reach (*reach)(void *context, uint32_t worker);
     void *context;
@@ -53,7 +54,7 @@ typedef struct {
     ns_atomic_u32 *doing;             /* [workers] what the worker does, if not all can always take from all queues */
     NS_OWN_LINE ns_atomic_u64 census; /* the searching workers (low 32 bits) and the sleepers in `order` */
     NS_OWN_LINE ns_atomic_u64 pushes; /* counted under the rule `recheck: events` while workers search or sleep */
-    ns_atomic_u32 waits;              /* sleepers that wait for something besides tasks */
+    ns_atomic_u32 waits;              /* sleepers that wait for a task or a future to end */
     NS_OWN_LINE ns_mcs lock;          /* guards `order` */
     uint32_t *order, count;           /* [count] announced or asleep, in the order of their announcements */
 } ns_sleepers;
@@ -61,31 +62,30 @@ typedef struct {
 static inline uint32_t ns_census_searching(uint64_t census) { return (uint32_t)census; }
 static inline uint32_t ns_census_sleeping(uint64_t census) { return (uint32_t)(census >> 32); }
 
-/* Make the state of `workers` workers, all awake, none searching. Return 0 or NS_ERROR_MEMORY. */
+/* Make the state of `workers` workers, all awake and none searching. Return 0 or NS_ERROR_MEMORY. */
 int ns_sleepers_create(ns_sleepers **made, const ns_idle *rule, uint32_t workers);
 void ns_sleepers_destroy(ns_sleepers *self);
 
 /* ---- searching --------------------------------------------------------------------------------------------------- */
 
-/* Count the worker among those that search, if the cap of the plan allows one more while `busy` workers are at work.
- * Return whether the worker searches. */
+/* Count the worker as searching, if the plan's cap on searching workers allows one more while `busy` workers are at
+ * work. Return whether the worker searches. */
 bool ns_sleepers_try_search(ns_sleepers *self, uint32_t worker, uint32_t busy);
 
-/* Count the worker among those that search. Others rely on the worker for their tasks if it `takes_any` task. */
+/* Count the worker as searching. If it `takes_any` task, pushing workers rely on it instead of waking a sleeper. */
 void ns_sleepers_search(ns_sleepers *self, uint32_t worker, bool takes_any);
 
-/* The searching worker has found a task, or waits no longer. Return the census. */
+/* The worker stops searching: it has found a task, or its wait is over. Return the new census. */
 uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker);
 
 static inline uint32_t ns_sleepers_searching(const ns_sleepers *self) {
     return ns_census_searching(ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: a recent number */
 }
 
-/* Return the reach by which searching workers cover a queue with these takers: ALWAYS if a sure one sleeps, else
- * SOMETIMES. */
+/* Return the reach from which a searching worker covers a queue: ALWAYS if a sure taker sleeps, else SOMETIMES. */
 enum ns_reach ns_sleepers_cover_by(const ns_sleepers *self, const ns_takers *takers);
 
-/* Return whether nobody covers the queue of the takers. */
+/* Return whether no searching worker covers the queue with these takers (ns_sleepers_cover_by). */
 bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers);
 
 /* Return whether one of the takers is sure. */
@@ -93,7 +93,7 @@ bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *take
 
 /* ---- falling asleep ---------------------------------------------------------------------------------------------- */
 
-/* Return the count of pushes, which a worker compares with a later count. */
+/* Return the count of pushes. A worker that goes to sleep compares it with the later count. */
 static inline uint64_t ns_sleepers_pushes(const ns_sleepers *self) {
     /* seq_cst: the count is read before the queues are read */
     return ns_atomic_u64_load(&self->pushes, memory_order_seq_cst);
@@ -102,29 +102,29 @@ static inline uint64_t ns_sleepers_pushes(const ns_sleepers *self) {
 /* A worker that goes to sleep. */
 typedef struct {
     uint32_t worker;
-    bool searched;       /* the worker stops searching now */
-    uint64_t pushes;     /* with `recheck: events`, if it searched: the count of pushes before its last round */
-    const void *awaited; /* its sleep also ends when this comes to `target`: ns_sleepers_ended. Or NULL */
+    bool searched;       /* the worker was searching, and stops now */
+    uint64_t pushes;     /* with `recheck: events`, if `searched`: the count before its last round */
+    const void *awaited; /* the sleep also ends when the count of this comes to `target`; or NULL */
     uint32_t target;
     bool (*finds)(void *context);   /* look again: whether there is a task that the worker can take */
     bool (*is_over)(void *context); /* whether the worker must not sleep, whatever tasks there are */
     void *context;
 } ns_sleep_order;
 
-/* Announce the sleep of an awake worker, and look again if the rule says so. Return NS_ANNOUNCED if the worker may fall
- * asleep now. Else the worker is awake: return NS_AWAKE if it may have found a task or must not sleep, or NS_CALLED or
- * NS_WOKEN if it was woken. */
+/* Announce the sleep of an awake worker, and look again for tasks if the rule `recheck` says so. Return NS_ANNOUNCED if
+ * the worker may fall asleep now. Else the worker is awake: return NS_AWAKE if it may have found a task or must not
+ * sleep, or NS_CALLED or NS_WOKEN if it was woken. */
 enum ns_sleep ns_sleepers_lie_down(ns_sleepers *self, const ns_sleep_order *order);
 
-/* Begin the sleep that was announced. `timed`: the sleep ends by itself. Return NS_ASLEEP; or NS_CALLED or NS_WOKEN if
- * the worker was woken before: then it is awake. */
+/* Begin the sleep that was announced. `timed`: the sleep ends by itself. Return NS_ASLEEP; or, if the worker was woken
+ * before and stays awake, NS_CALLED or NS_WOKEN. */
 enum ns_sleep ns_sleepers_fall_asleep(ns_sleepers *self, uint32_t worker, bool timed);
 
 /* Sleep for at most `ps` picoseconds, if this is not 0. Return NS_WOKEN, or NS_AWAKE if the sleep has ended by itself.
  * The worker is awake then. */
 enum ns_sleep ns_sleepers_sleep(ns_sleepers *self, uint32_t worker, int64_t ps);
 
-/* Return how many workers are asleep, and not by a timer. No sleeper is being woken. */
+/* Return how many workers sleep without a timer. Workers that are being woken do not count. */
 uint32_t ns_sleepers_asleep(ns_sleepers *self);
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
@@ -133,10 +133,10 @@ uint32_t ns_sleepers_asleep(ns_sleepers *self);
  * to be woken: then the caller calls ns_sleepers_wake. */
 bool ns_sleepers_pushed(ns_sleepers *self, const ns_takers *takers, bool held);
 
-/* Wake `count` sleepers of the takers, sure ones first, or all if the rule says so. */
+/* Wake `count` sleeping takers, sure takers first; or all sleeping takers if the rule says so. */
 void ns_sleepers_wake(ns_sleepers *self, const ns_takers *takers, int64_t count);
 
-/* What sleepers may await has come to `count`: wake the sleepers whose wait is over. The awaited object may be gone. */
+/* The count of `awaited` has come to `count`: wake the sleepers whose wait is over. `awaited` may be freed by now. */
 void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count);
 
 /* Wake all sleepers. */

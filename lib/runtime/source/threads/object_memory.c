@@ -102,7 +102,7 @@ void ns_object_homes_find(ns_object_homes *self, const ns_access *access, int32_
 
 enum { LINE_BYTES = 64 };
 
-/* Overlapping cache misses of a core, in thousandths, as in numasim/workload/one_worker.py. */
+/* How many cache misses of a core overlap, in thousandths, as in numasim/workload/one_worker.py. */
 static const int64_t MISSES[] = {[NS_SEQUENTIAL] = 10000, [NS_STRIDED] = 4000, [NS_RANDOM] = 3000, [NS_CHASE] = 1000};
 
 static int64_t spin(const ns_emulation *self, int64_t ps) {
@@ -111,8 +111,8 @@ static int64_t spin(const ns_emulation *self, int64_t ps) {
     return ps;
 }
 
-/* Return by how much a cache line takes longer to `thief` from `owner` than from the nearest other worker: the real
- * machine takes the least time anyway. */
+/* Return how much longer a cache line takes to worker `thief` from `owner` than from the worker nearest to `thief`. The
+ * real machine takes the time from the nearest worker anyway. */
 static int64_t further_line_ps(const ns_full_plan *plan, uint32_t thief, uint32_t owner) {
     const int64_t *row = plan->line_ps.at + (uint64_t)thief * plan->workers;
     int64_t nearest = INT64_MAX;

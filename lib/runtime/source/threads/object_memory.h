@@ -1,8 +1,8 @@
-/* The nodes of the memory of registered objects; and the emulation of one machine on another machine.
+/* The nodes of the memory of registered objects; and the emulation of the plan's machine on the real machine.
  *
  * On the real machine, memory is where the running system has put it. On an emulated machine, a page is on the node
- * that touched the page first, whatever the placement in the plan. On an emulated machine, steps to other nodes take
- * longer by the differences between the machine's latencies: the worker spins. Local steps take their real time. */
+ * that touched the page first, whatever the placement in the plan. There, a worker spins after an access to another
+ * node for the plan's remote latency minus its local latency. A local access takes its real time. */
 #pragma once
 
 #include "api/operations.h"
@@ -16,8 +16,8 @@ typedef struct ns_object_homes ns_object_homes;
 enum { NS_NO_HOME = -1 }; /* the home of untouched memory */
 
 /* Make a table of homes (nodes of memory) for a machine with `nodes` nodes. `pretended`: homes follow first touches;
- * else the running system tells, and its nodes in ascending order are the nodes of the machine. Return 0 or a negative
- * error code. */
+ * else the running system reports homes, and its nodes in ascending order are the nodes of the machine. Return 0 or a
+ * negative error code. */
 int ns_object_homes_create(ns_object_homes **self, uint32_t nodes, bool pretended);
 void ns_object_homes_destroy(ns_object_homes *self);
 
@@ -36,12 +36,12 @@ typedef struct {
     ns_tick_rate rate;
 } ns_emulation;
 
-/* Emulate a probe by `thief` on `node` of a queue of `owner` with its home on `home`: spin, and return the time beyond
- * a local probe. */
+/* Emulate a probe by worker `thief` on `node` of the queue of worker `owner`, in memory of node `home`: spin. Return
+ * how much longer it takes than a local probe. */
 int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home);
 
-/* Emulate a read or write of bytes[home] on each node by a core of `node`: spin, and return the time beyond local
- * bytes. */
+/* Emulate an access by a core of `node` to bytes[home] bytes of each node `home`: spin. Return how much longer it takes
+ * than an access to local bytes. */
 int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern,
                             const int64_t *bytes);
 

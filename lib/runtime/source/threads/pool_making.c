@@ -161,7 +161,7 @@ static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_opera
     return pool->base.memory.is_short ? NS_ERROR_MEMORY : NS_OK;
 }
 
-/* Follow the nodes of objects' memory, if dispatch uses the nodes or the machine is emulated. */
+/* Make pool->homes, the nodes of objects' memory, if dispatch uses them or the machine is emulated. */
 static int follow_memory(ns_thread_pool *pool) {
     const ns_plan *plan = &pool->file.plan.steal;
     const bool emulated = pool->base.options.mode == NS_MODE_EMULATED;

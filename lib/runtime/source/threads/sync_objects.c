@@ -12,7 +12,7 @@ typedef struct {
     uint64_t since;           /* ticks at which the lock was taken */
     uint32_t node;            /* the node from which the lock was taken; a task may release the lock on another node */
     int64_t permits;          /* stored signals of a condition */
-    ns_atomic_pointer holder; /* the task that has the lock (only this task asks for it); NULL: none */
+    ns_atomic_pointer holder; /* the task that has the lock; NULL: none. Tasks only compare it with themselves */
 } sync_state;
 
 typedef struct {
@@ -147,7 +147,7 @@ static bool holds(const sync_object *lock, const ns_task *task) {
 bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task) {
     sync_object *used = self->object[object];
     sync_state *state = &used->state;
-    /* the test spares a worker without locks from taking the cache line from the holder */
+    /* a worker without locks skips `holds`, which takes the cache line from the holder */
     if ((user->locks || user->migrates) && holds(used, task)) return false;
     const uint64_t asked = NUMASIM_COUNTERS ? ns_ticks() : 0;
     ns_numa_lock_acquire(used->lock, user->node);
@@ -193,7 +193,7 @@ void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *
     const uint64_t came = ns_ticks();
     uint32_t party = user->worker;
     if (used->parties != self->workers) { /* parties are numbered in the order of arrival */
-        const uint64_t before = ns_atomic_u64_fetch_add(&used->value, 1, memory_order_relaxed); /* relaxed: a number */
+        const uint64_t before = ns_atomic_u64_fetch_add(&used->value, 1, memory_order_relaxed); /* relaxed: a count */
         party = (uint32_t)(before % used->parties);
     }
     ns_numa_barrier_arrive(used->barrier, party);

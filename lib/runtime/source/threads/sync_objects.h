@@ -12,7 +12,7 @@ typedef struct ns_thread_sync ns_thread_sync;
 typedef struct {
     uint32_t worker, node;
     uint32_t locks; /* locks taken on this worker minus locks released on it */
-    bool migrates;  /* whether its tasks may have taken locks on other workers */
+    bool migrates;  /* whether tasks on this worker may have taken locks on other workers */
     int64_t *barrier_ps, *parked_ps;
 } ns_sync_user;
 
@@ -33,7 +33,7 @@ void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *
 void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user *user);
 void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user *user);
 
-/* Return the first lock that a task holds, or UINT32_MAX. Called between runs: the holding task has already ended. */
+/* Return the first lock that a task holds, or UINT32_MAX. Called between runs, when this task has ended. */
 uint32_t ns_thread_sync_held(const ns_thread_sync *self);
 
 /* Write the counts of the first report->word_count objects to report->words: for each object acquisitions, handoffs

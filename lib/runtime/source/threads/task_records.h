@@ -27,7 +27,7 @@ struct ns_thread_task {
     ns_body *body;
     ns_thread_task *parent; /* the parent, or NULL; for a free record: the next free record */
     char inlined[NS_INLINED_BYTES] NS_ALIGNED;
-    uint32_t pending;       /* children that were spawned and have not ended on the same worker */
+    uint32_t pending;       /* spawned children minus children that have ended on the task's worker */
     ns_atomic_u32 returned; /* pending children that have ended on other workers */
     ns_worker *home;        /* the worker that allocated the record */
 };
@@ -37,7 +37,7 @@ _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different wo
 typedef struct {
     uint32_t row, at;        /* in the plan's graph: the row of the task, and the task's next op */
     uint32_t depth;          /* if the spawn order adapts: the number of calls below the task on its worker's stack */
-    uint32_t left_by;        /* if the spawn order adapts: who last put the rest of the task into a queue, + 1 */
+    uint32_t left_by;        /* if the spawn order adapts: which worker last put the task's rest into a queue, + 1 */
     uint64_t began;          /* if a controller is told: ticks at the begin of the running segment; 0: none runs */
     /* for the join rule leapfrog: the worker that has begun the task; the newest of the task's running children; and
      * the task's neighbours in its parent's list of running children, under the lock of the parent */
@@ -68,15 +68,15 @@ static inline bool ns_thread_task_is_joined(const void *task) {
     return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
-/* Return whether all children of a task have ended, if children count down: the number that the parent has yet to add
- * is then equal to the number that children have subtracted. */
+/* Return whether all children of a task have ended, in pools whose children subtract from `returned` at their ends and
+ * whose parent adds `pending` when it waits: the sum is then zero. */
 static inline bool ns_thread_task_is_balanced(const void *task) {
     const ns_thread_task *self = task;
-    /* acquire: as above */
+    /* acquire: as in ns_thread_task_is_joined */
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
 }
 
-/* Reset the counts, since all children of `self` have ended. */
+/* Reset the counts when all children of `self` have ended. */
 static inline void ns_thread_task_reset(ns_thread_task *self) {
     self->pending = 0;
     /* relaxed: no child adds to the count now */

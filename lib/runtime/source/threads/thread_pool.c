@@ -13,7 +13,7 @@
 #include "search/search.h"
 
 enum {
-    STACK_BYTES = 64 << 20, /* of address space: a waiting task executes other tasks on top of itself */
+    STACK_BYTES = 64 << 20, /* address space; much, since a waiting task executes other tasks on its stack */
     SIGNAL_STACK_BYTES = 32 << 10
 };
 
@@ -31,11 +31,11 @@ static bool is_run_over(const void *context) {
 }
 
 #ifndef NS_TURNS
-/* Wait until all workers have come. The measured time begins when all workers are awake. */
+/* Wait until all workers have come to the run, so that its measured time begins when all workers are awake. */
 static void meet(const ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_patience patience = {0};
-    /* acq_rel: every worker sees all that the others did before */
+    /* acq_rel: every worker sees all that the other workers did before they came */
     ns_atomic_u32_fetch_add(&pool->present, 1, memory_order_acq_rel);
     while (ns_atomic_u32_load(&pool->present, memory_order_acquire) < pool->base.workers) ns_patience_rest(&patience);
     if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();
@@ -60,8 +60,8 @@ static void take_part(ns_thread_worker *worker) {
 }
 
 #ifndef NS_TURNS
-/* Wait for the next run. Return the number of this run; 0 if the pool closes. If workers sleep, worker 0 calls the
- * others, as it does in the simulator. */
+/* Wait for the next run. Return the number of this run; 0 if the pool closes. If the strategy lets workers sleep,
+ * worker 0 starts the others, as in the simulator. */
 static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_called = pool->sleeps && worker->base.id;
@@ -114,7 +114,7 @@ static void work_in_turns(void *argument) {
 
 /* ---- a run from its caller's view --------------------------------------------------------------------------- */
 
-/* The roots of a run: those of a phase of the followed graph; or one for each worker; or one for worker 0. */
+/* The roots of a run: the roots of a phase of the followed graph, or one root for each worker, or one for worker 0. */
 typedef struct {
     const ns_phase *phase; /* the phase, or NULL */
     uint64_t count, free;  /* number of all roots; number of roots that wait for no other task */
@@ -147,8 +147,8 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
         ns_thread_task_append(&worker->agenda, root);
 }
 
-/* Make the roots of a run, or none if memory is short. All workers sleep, so the caller may write their memory. Return
- * 0 or NS_ERROR_MEMORY. */
+/* Make the roots of a run, or none if memory is short. No worker runs, so the caller may write the workers' memory.
+ * Return 0 or NS_ERROR_MEMORY. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const root_deal deal = deal_of(pool, team);
     ns_thread_task **root = calloc((size_t)deal.count + 1, sizeof(ns_thread_task *));
@@ -187,7 +187,7 @@ static int cross_boundary(ns_thread_pool *pool) {
     return ns_followed_graph_cross(&pool->graph, &pool->base);
 }
 
-/* Drop the copies of tasks that are left in queues: their tasks have ended. */
+/* Remove the copies of tasks that are left in queues. All tasks have ended. */
 static void drop_claimed(ns_thread_pool *pool) {
     for (uint32_t q = 0; pool->copies && q < pool->file.plan.steal.queue_count; q++) {
         void *entry;
@@ -195,7 +195,7 @@ static void drop_claimed(ns_thread_pool *pool) {
     }
 }
 
-/* Note an error if a lock is still held: all tasks have ended. */
+/* Note an error if a lock is still held. Called when all tasks have ended. */
 static void note_held_lock(ns_thread_pool *pool) {
     const uint32_t held = ns_thread_sync_held(pool->sync);
     char text[96];
@@ -308,7 +308,7 @@ static void close_pool(ns_pool *self) {
     ns_thread_pool_free(pool);
 }
 
-/* Free a pool in a forked process, which has no threads of it. Its lock and conditions may be in any state. */
+/* Free a pool in a forked process, which lacks the pool's threads. The pool's mutex may be in any state: leave it. */
 static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
 
 #ifdef NS_TURNS

@@ -42,16 +42,16 @@ typedef struct {
 
 /* The fields of a worker that rests while it finds no task (resting.c). */
 typedef struct {
-    bool searches;    /* the worker counts among those that search */
+    bool searches;    /* the worker counts as searching */
     bool woken;       /* the worker was woken, and has found no task since */
     bool sleeps_on;   /* the worker slept at the end of the last run */
     bool knows_pushes;
     uint64_t pushes;  /* if `knows_pushes`: the count of pushes before the last round */
-    int64_t timeouts; /* sleeps in a row that ended by themselves */
-    uint64_t phase;   /* the present phase */
+    int64_t timeouts; /* sleeps in a row that a timer ended */
+    uint64_t phase;   /* the present phase of rounds (model 4.15) */
     int64_t rounds;   /* fruitless rounds in this phase so far */
     uint64_t began;   /* ticks at which the phase began */
-    int64_t sits_since_ps; /* since when the worker has no part in a serial phase; 0: it has a part */
+    int64_t sits_since_ps; /* ps: when a phase began without the worker; 0: the worker takes part */
 } ns_thread_resting;
 
 /* The fields of a worker that executes tasks on fibers (fiber_execution.c). */
@@ -99,17 +99,17 @@ struct ns_thread_pool {
     ns_fields *fields;      /* the fields of the plan; NULL: the default plan */
     ns_plan_file file;
     ns_followed_graph graph;
-    ns_plan anonymous; /* `file.plan.steal` without owners of queues, so that probes change the prober's memory alone */
+    ns_plan anonymous; /* `file.plan.steal` without owners of queues: a probe then changes only the prober's memory */
     ns_task_queue **queues; /* [queues] each in memory near its users */
     ns_watch_board board;
     ns_thread_sync *sync;
     ns_numa_lock **locks;   /* [words] locks that searches take; NULL for all other words */
-    ns_line *lines;         /* [words] the lines of these locks, if workers run in turns by clocks */
+    ns_line *lines;         /* [words] the cache lines of `locks`, in NS_MODE_PACED */
     ns_object_homes *homes; /* NULL if the strategy and the mode need none */
     ns_emulation emulation;
     struct ns_turns *turns;    /* if workers run in turns: turns/turns.h; else NULL */
     ns_sleepers *sleepers;     /* NULL: the plan has no rules for workers that find no task */
-    ns_atomic_u32 idle;        /* number of workers that find no task, if the cap of searching workers depends on it */
+    ns_atomic_u32 idle;        /* number of workers that find no task, if the cap on searching workers depends on it */
     ns_atomic_u64 searches;    /* number of begins and ends of searches so far */
     ns_atomic_u32 quiescent;   /* no worker can find work, but the run goes on: workers take any task that they see */
     ns_thread_worker **worker; /* [workers] */
@@ -131,9 +131,9 @@ struct ns_thread_pool {
     bool sleeps;           /* whether workers that find no task sleep */
 
     pthread_mutex_t lock; /* guards the fields below, except atomic words */
-    pthread_cond_t started, called, ended; /* if workers sleep, worker 0 calls the others after the start */
+    pthread_cond_t started, called, ended; /* if workers sleep, worker 0 starts the other workers: `called` */
     uint64_t epoch;    /* the number of the run */
-    uint64_t calls;    /* the number of the run to which worker 0 has called the others */
+    uint64_t calls;    /* the number of the run to which worker 0 has called the other workers */
     uint32_t active;   /* workers that have not left the run */
     uint32_t launched; /* number of threads that were started */
     bool closing;
@@ -151,7 +151,7 @@ static inline ns_thread_pool *ns_thread_pool_of(const ns_thread_worker *worker) 
     return (ns_thread_pool *)worker->base.pool;
 }
 
-/* Return the seed of all draws. */
+/* Return the seed of all random choices. */
 static inline uint64_t ns_thread_seed(const ns_thread_pool *pool) {
     return pool->base.options.seed ? pool->base.options.seed : pool->file.seed;
 }
@@ -170,7 +170,7 @@ typedef struct {
     bool (*is_over)(const void *context);
     const void *context;
     const void *awaited;      /* the task or future whose end ends the wait; NULL: the worker does not sleep */
-    const uint32_t *children; /* the number of ends that end the wait; NULL: 1 */
+    const uint32_t *children; /* how many ends of children end the wait; NULL: 1 */
 } ns_thread_wait;
 
 /* ---- pool_making.c ----------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body 
     }
     ns_thread_pool_note(pool, NS_ERROR_MEMORY, "tasks and calls nest too deeply for the stack of a worker");
     for (uint32_t id = 0; id < pool->base.workers; id++)
-        ns_atomic_u64_store(&pool->worker[id]->stack_end, NS_NO_STACK, memory_order_relaxed); /* as in the header */
+        ns_atomic_u64_store(&pool->worker[id]->stack_end, NS_NO_STACK, memory_order_relaxed); /* as in stand_on */
 }
 
 /* ---- stacks that overflow ---------------------------------------------------------------------------------------- */

@@ -3,8 +3,8 @@
  *
  * If the stack has no room for a body of the program, the run ends with an error, and no other body begins on any
  * worker. The library's own bodies, which wrap bodies of the program, always run, and check the stack before the
- * program's body. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked: an overflow of theirs
- * runs into the guard pages below the stack. */
+ * program's body. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked: if they overflow the
+ * stack, they run into the guard pages below it. */
 #pragma once
 
 #include "threads/worker.h"
@@ -23,11 +23,11 @@ static inline uint64_t ns_thread_stand_on(ns_thread_worker *worker, uint64_t end
 void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body *body, void *arguments)
     __attribute__((cold));
 
-/* Return the approximate present end of the stack. It is not the address of a variable, since sanitizers may keep
- * variables elsewhere. */
+/* Return the approximate address of the stack's top. The address of a variable would not do, since sanitizers may keep
+ * variables outside the stack. */
 NS_ALWAYS_INLINE uintptr_t ns_stack_here(void) {
 #if defined(__x86_64__)
-    uintptr_t here; /* reading the frame's address would cost a register in every function that asks */
+    uintptr_t here; /* __builtin_frame_address would cost a register in every caller */
     __asm__("movq %%rsp, %0" : "=r"(here));
     return here;
 #else
@@ -56,7 +56,7 @@ uintptr_t ns_thread_stack_end(void);
 /* Make this process write a sentence before a stack overflow ends it by SIGSEGV, unless the program handles SIGSEGV. */
 void ns_thread_stack_report(void);
 
-/* Make the calling thread write this sentence, too. The `bytes` bytes at `apart` are the thread's stack for signals
- * until ns_thread_stack_leave. */
+/* Make overflows of the calling thread's stack write this sentence, too. The `bytes` bytes at `apart` are the thread's
+ * stack for signals until ns_thread_stack_leave. */
 void ns_thread_stack_watch(void *apart, size_t bytes);
 void ns_thread_stack_leave(void);

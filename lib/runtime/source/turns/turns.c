@@ -6,19 +6,19 @@
 #include "platform/fiber.h"
 #include "policy/draws.h"
 
-/* The class of the draws that choose the next worker. No class of the simulator (numasim/draws.py) has this number. */
+/* DRAW_TURN: the number of the stream of random draws that choose the next worker; numasim/draws.py does not use it. */
 enum { DRAW_TURN = 100, STACK_BYTES = 16 << 20 };
-static const int64_t STEP_PS = 1, PAUSE_PS = 1000; /* loops that wait come to an end on every clock */
+static const int64_t STEP_PS = 1, PAUSE_PS = 1000; /* times of a step and a rest, so that loops until a time end */
 
 typedef struct {
     ns_fiber *fiber;
     int64_t clock_ps, owed_ps;
-    enum ns_rank rank; /* of the next step */
-    uint32_t actor;    /* whose step that is: the worker, or a lock that the worker gets */
+    enum ns_rank rank; /* the rank of the next step */
+    uint32_t actor;    /* the actor of the next step: the worker, or a lock that the worker gets */
     void *argument;
     const void *bed; /* the word on which the worker sleeps, or NULL */
-    bool timed;      /* its sleep ends by itself, at its clock */
-    bool waits;      /* in a loop, until another worker has had a turn. Only in mode `paced` */
+    bool timed;      /* the worker's sleep ends by a timer, at `clock_ps` */
+    bool waits;      /* the worker waits in a loop until another worker has had a turn; only in mode `paced` */
     bool returned;
 } turn;
 
@@ -28,15 +28,15 @@ struct ns_turns {
     ns_stream draws;
     ns_fiber *caller;
     uint32_t running; /* the worker whose turn it is */
-    int64_t now_ps;   /* when this turn began */
-    bool looks;       /* this turn began as the look of a worker that waits in a loop */
+    int64_t now_ps;   /* the time at which this turn began */
+    bool looks;       /* this turn is one more look (NS_RANK_LOOP) of a waiting loop */
     void (*body)(void *argument);
     turn *turns; /* [workers] */
 };
 
-/* The turns that run on this thread; NULL: none. The code of threads runs on no other thread then. */
+/* The turns that run on this thread, which then runs all workers; NULL: none. */
 static _Thread_local ns_turns *here;
-static _Thread_local int64_t last_ps; /* the last clock */
+static _Thread_local int64_t last_ps; /* the clock of the worker that ran last */
 
 ns_turns *ns_turns_create(uint32_t workers, uint64_t seed, bool paced) {
     ns_turns *self = calloc(1, sizeof *self);
@@ -86,7 +86,7 @@ static uint32_t choose(ns_turns *self) {
     return first;
 }
 
-/* Let the workers that wait in loops look again at this time, except one. */
+/* Let each worker that waits in a loop, except worker `except`, look again at time `now_ps`. */
 static void let_look(ns_turns *self, int64_t now_ps, uint32_t except) {
     for (uint32_t id = 0; id < self->workers; id++) {
         turn *each = &self->turns[id];
@@ -96,8 +96,8 @@ static void let_look(ns_turns *self, int64_t now_ps, uint32_t except) {
     }
 }
 
-/* Give the turn to the next worker, or to the caller if no worker can go on. A worker that has looked in vain has
- * changed nothing for which others may wait. */
+/* Give the turn to the next worker, or to the caller if no worker can go on. Workers that wait in loops look again only
+ * after a turn that may have changed something: not after a worker has looked in vain. */
 static void go_on(ns_turns *self, ns_fiber *from) {
     const turn *mine = &self->turns[self->running];
     last_ps = mine->clock_ps;
@@ -115,7 +115,7 @@ static void go_on(ns_turns *self, ns_fiber *from) {
     ns_fiber_switch(from, next < self->workers ? self->turns[next].fiber : self->caller);
 }
 
-/* End the turn. The next step of the worker takes this time and has this rank. */
+/* End the turn. The worker's next step takes `ps`, and has this rank and this actor. */
 static void end_turn_as(ns_turns *self, int64_t ps, enum ns_rank rank, uint32_t actor) {
     turn *mine = &self->turns[self->running];
     mine->clock_ps += mine->owed_ps + ps;

@@ -16,7 +16,7 @@ static int read_plan(virtual_pool *pool) {
     return ns_boundary_create(&pool->boundary, &pool->base, pool->fields, &pool->file.plan);
 }
 
-/* Read decisions from a file or a pipe. This is the function `decide` of ns_virtual_host. */
+/* Read the controller's decisions from a file or a pipe. This is the function `decide` of ns_virtual_host. */
 static int decide(void *whole, const int64_t *told, ns_virtual_decision *decision) {
     virtual_pool *pool = whole;
     ns_iteration_boundary *boundary = &pool->boundary;
@@ -98,7 +98,7 @@ static void close_pool(ns_pool *pool) {
 
 /* ---- phases ------------------------------------------------------------------------------------------------------ */
 
-/* Check that a program can run the next phase. Return 0 or an error. */
+/* Check that the plan has a next phase that ns_pool_run or ns_pool_team can run. Return 0 or an error. */
 static int check_phase(virtual_pool *self, bool team) {
     const long long number = (long long)ns_virtual_engine_phase(self->engine);
     if (number < 0) {

@@ -1,5 +1,5 @@
-/* Bodies in virtual time. Each body runs on a fiber up to its next call, in lockstep with its row (task) of the plan's
- * graph. A program whose calls differ from the graph is refused. */
+/* Bodies in virtual time. Each body runs on a fiber up to its next call of the library. This call must be the next op
+ * of the body's row (task) in the plan's graph. A program whose calls differ from the graph is refused. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void go_on(virtual_pool *pool) {
     if (pool->compute_ps) pool->since_ps = ns_cpu_ps();
 }
 
-/* Ask the engine to execute the op of a body's call. Return after the engine has executed this op. */
+/* Ask the engine to execute `call`, which a body makes. Return after the engine has executed its op. */
 static void ask_engine(virtual_task *task, virtual_call call) {
     virtual_pool *pool = pool_of(task);
     if (pool->compute_ps) {
@@ -29,7 +29,7 @@ static void ask_engine(virtual_task *task, virtual_call call) {
     go_on(pool); /* the task of a returning call has been freed */
 }
 
-/* End the run, since the running body may not go on. */
+/* End the run with an error. The running body never resumes. */
 __attribute__((format(printf, 3, 4))) static _Noreturn void fail(virtual_task *task, int error, const char *sentence,
                                                                  ...) {
     virtual_pool *pool = pool_of(task);
@@ -90,7 +90,7 @@ static bool enlarge(ns_fiber ***fibers, uint32_t room) {
     return grown;
 }
 
-/* Make a fiber that runs `task`, and room for all fibers in `spare`. Return NULL if memory is short. */
+/* Make a fiber that runs `task`, and room in `spare` for all fibers. Return NULL if memory is short. */
 static ns_fiber *add_fiber(virtual_pool *pool, virtual_task *task) {
     if (pool->fiber_count == pool->fiber_room) {
         const uint32_t room = pool->fiber_room ? 2 * pool->fiber_room : 64;
@@ -243,7 +243,7 @@ static void ask(ns_task *self, uint32_t op, uint32_t argument) {
     ask_engine((virtual_task *)self, (virtual_call){.op = op, .argument = argument});
 }
 
-/* Use a word. Bodies resume as the engine grants it. The graph has the number of tasks that a signal lets pass. */
+/* Use a word: the body resumes when the engine has executed `op`. The graph says how many tasks a signal lets pass. */
 static int64_t use(ns_task *self, enum ns_op op, uint32_t word, int64_t value) {
     ask(self, op == NS_OP_BROADCAST ? NS_OP_SIGNAL : op, word);
     if (op != NS_OP_ATOMIC) return 0;

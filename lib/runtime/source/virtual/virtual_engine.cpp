@@ -1,4 +1,4 @@
-// The simulator's native engine, compiled to run bodies, behind a C interface: no exception leaves this file.
+// The simulator's native engine, compiled so that it calls bodies, behind a C interface. No exception leaves this file.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@ using namespace numasim;
 
 namespace {
 
-// Thrown when a function of the pool has ended the run.
+// Thrown when a function of the pool has returned an error, which ends the run.
 struct Ended {
     int error;
 };
@@ -73,7 +73,7 @@ private:
     const ns_virtual_host &host_;
 };
 
-// Return the plan with leaps turned off, so that every task has an event of its own.
+// Return the plan without `skipping`: the engine then simulates every task, and calls every body.
 Plan without_leaps(Plan plan) {
     plan.skipping = false;
     return plan;

@@ -1,4 +1,4 @@
-/* The simulator's engine (lib/engine) for virtual time. The engine runs one phase at a time of the plan from a file,
+/* The simulator's engine (lib/engine) for virtual time. The engine runs the phases of a plan's graph, one at each call,
  * and calls back for the bodies of a pool. The interface is C, the source is C++. */
 #pragma once
 
@@ -24,15 +24,14 @@ typedef struct {
     /* Called before a worker executes op number `op` of the task of `row`. After its last op the task ends. */
     int (*come_to)(void *pool, uint32_t worker, uint32_t row, uint32_t op);
     const int64_t *compute_ps; /* [ops] measured times of segments; NULL: the times in the plan */
-    /* Get the decisions for the next iteration. `told` has the measurements, and is NULL before the first iteration.
+    /* Get the decisions for the next iteration. `told` has the measurements so far; NULL before the first iteration.
      * `decide` is NULL if the strategy has no controller. */
     int (*decide)(void *pool, const int64_t *told, ns_virtual_decision *decision);
     char *problem; /* the place for the sentence of an engine's error */
     size_t problem_bytes;
 } ns_virtual_host;
 
-/* Make an engine for a plan, which must live as long as the engine. Return 0, NS_ERROR_MEMORY, or NS_ERROR_FIELD with a
- * sentence. */
+/* Make an engine for a plan, which must outlive it. Return 0, NS_ERROR_MEMORY, or NS_ERROR_FIELD with a sentence. */
 int ns_virtual_engine_create(ns_virtual_engine **self, const ns_plan_file *file, uint64_t seed, ns_virtual_host host);
 void ns_virtual_engine_destroy(ns_virtual_engine *self);
 

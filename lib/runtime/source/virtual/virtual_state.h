@@ -13,8 +13,8 @@
 #include "platform/fiber.h"
 #include "virtual/virtual_engine.h"
 
-/* Two calls stand for several ops: SIGNAL also for BROADCAST, and NS_VIRTUAL_GET, which waits for a future, for WAIT or
- * for no op. */
+/* Two values of `op` in virtual_call stand for several ops: NS_OP_SIGNAL also for NS_OP_BROADCAST; and NS_VIRTUAL_GET,
+ * a wait for a future, for NS_OP_WAIT or for no op. */
 enum { NS_VIRTUAL_GET = NS_OP_END + 1 };
 
 /* A call of a body. */
@@ -55,7 +55,7 @@ typedef struct {
     uint32_t *depends;          /* [rows] number of predecessors; NULL if no task has predecessors */
     int64_t *compute_ps;        /* [ops] measured times of the running segments; NULL: the times in the plan */
     int64_t since_ps, taken_ps; /* CPU time at which the running body resumed; its time up to its next call */
-    int64_t clock_cost_ps;      /* the time of one measurement */
+    int64_t clock_cost_ps;      /* the CPU time that reading the clock takes */
     ns_fiber *main;             /* the fiber of the caller of ns_pool_run, which also runs the engine */
     ns_fiber **fibers, **spare; /* [fiber_room] all fibers of tasks; the fibers that are free for reuse */
     uint32_t fiber_count, spare_count, fiber_room;
