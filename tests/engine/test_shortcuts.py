@@ -262,10 +262,11 @@ LINE = Access(0, 0, 64, pattern=Pattern.CHASE)  # 100 ns from the own node, 200 
 
 
 def announced_production(announce: str, push_ns: int) -> Plan:
-    """Worker 0 has items of 100 ns, worker 1, on the other node, items of 5.1 us; both announce full queues.
+    """An item takes 100 ns on worker 0, and 5.1 us on worker 1, on the other node. Both workers announce full queues.
 
     Both workers take their first items before the queues are full. When no more items are made, worker 0 is the first
-    to search. By then the engine simulates event by event again, and worker 1 has not taken from its queue since.
+    to search. By then the engine has left the shortcut, and worker 1 has not taken from its queue after that: worker 1
+    has announced its queue inside the shortcut.
     """
     machine = toy_with({"sockets": 2, "cores": 1}, hop_latency_ns=5000)
     work = items(3000, 1, 1, Deal.MASTER, (LINE,), ((1, 0, 0),), (READY,))

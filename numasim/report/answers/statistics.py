@@ -8,8 +8,9 @@ observations no interval covers the median with 95 %.
 
 Studies and validation compare simulated means with published or measured means. A mean has a Student t interval. A
 ratio of sums (misses over attempts) has a bootstrap interval over the repeats: a resample takes part and whole of the
-same repeats, by random numbers from an explicit seed. The (Hesterberg, The American Statistician 69, 2015). With fewer
-than `FEWEST` repeats, a ratio has the t interval of the linearised ratio (Cochran, Sampling Techniques, 1977). Both
+same repeats, by random numbers from an explicit seed. Its percentiles are widened to the t quantile, because the plain
+percentile bootstrap is too narrow for few repeats (Hesterberg, The American Statistician 69, 2015). With fewer than
+`FEWEST` repeats, a ratio has the t interval of the linearised ratio (Cochran, Sampling Techniques, 1977). Both
 intervals cover less than 95 % under a heavy tail.
 """
 

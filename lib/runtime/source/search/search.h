@@ -86,7 +86,7 @@ static inline void ns_thread_withdraw_no_work(ns_thread_worker *worker) {
 void ns_thread_note_search(ns_thread_pool *pool);
 
 /* If the worker finds no work, announce this. If all workers have announced this, the run will end with an error.
- * Workers then take any task that they see, so that the run ends sooner. */
+ * From then on a worker may also take tasks that the strategy or its join keeps from it, so that the run can end. */
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* Return whether the worker, before a wait of `wait_ps`, calls ns_thread_announce_no_work: before a wait of more than 1
