@@ -241,8 +241,8 @@ def rising_root(error: Callable[[int], float], start: int, *, tolerance: float =
 
 
 def _next(known: dict[int, float]) -> int:
-    """Return the number at which a line through the two nearest known errors crosses 0, within the known bounds of the
-    root.
+    """Return the next number to try: where the line through the two numbers with the smallest errors crosses 0, within
+    the known bounds of the root.
     """
     (here, error), (before, error_before) = sorted(known.items(), key=lambda item: abs(item[1]))[:2]
     low = max((number for number, each in known.items() if each <= 0), default=0)

@@ -278,9 +278,10 @@ def follows_from(runs: pd.DataFrame, known: Sequence[str], other: str) -> bool:
 
 
 def _usual_x(runs: pd.DataFrame, varying: Sequence[str], contenders: Sequence[str]) -> str:
-    """Return the usual x of the axes that vary. It is no axis of numbers that another axis, of names, determines.
+    """Return the default x axis: the number of workers, else the first numeric axis, else the first of contenders.
 
-    For example, the number of workers follows from the machine if each machine is filled with workers.
+    A numeric axis is passed over if its values follow from an axis of names: the number of workers follows from the
+    machine if each machine is filled with workers.
     """
     names = [name for name in varying if not is_numeric(runs, name)]
     numeric = [

@@ -376,8 +376,9 @@ def test_only_roots_that_wait_for_nobody_are_dealt() -> None:
 def test_whoever_finishes_the_last_predecessor_queues_tasks_or_begins_the_first(
     release: str, others: tuple[int, int]
 ) -> None:
-    """At 1000 ns worker 0 puts both tasks into its queue, and worker 1 takes the front of the queue at once. By the
-    rule of Arora, Blumofe and Plaxton (1998) worker 0 begins the first of the two tasks itself.
+    """At 1000 ns worker 0 ends the last predecessor of two tasks. With `queue` worker 0 puts both into its queue, and
+    worker 1 takes the front one at once. With `begin`, the rule of Arora, Blumofe and Plaxton (1998), worker 0 begins
+    the first of the two tasks itself.
     """
     seen = run(FORK_PLAIN_DAGS, how=runtime(release=release))
     second, third = others

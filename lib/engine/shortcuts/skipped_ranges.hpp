@@ -1,8 +1,8 @@
 // Skipping ahead over the items of implicit ranges that workers are dealt (model 1.7 and 3.5).
 //
 // A worker begins the first item that it was dealt. It takes its other items one by one from the near end of its queue,
-// with one pop each. Thieves take single items from the far end. The state of a worker is therefore one time, at which
-// all its items are done. It determines when the item at the far end starts and leaves the queue.
+// with one pop each. Thieves take single items from the far end. The items of a worker are its *run*. The state of a
+// worker is therefore one time, the end of its run, which determines when the item at the far end leaves the queue.
 //
 // When a worker's speed changes, the remaining time of the present item is scaled, and later items take their times at
 // the new speed. The work for a change of speed grows with the number of items in the run. If items differ and speeds

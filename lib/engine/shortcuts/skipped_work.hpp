@@ -72,7 +72,7 @@ public:
     std::int64_t take_span_ps() { return std::exchange(span_ps_, 0); }
 
 protected:
-    // Return `no_task_before_ps` at a time when no queue holds a task. No worker's speed changes before the result.
+    // Return the result of `no_task_before_ps` if no queue holds a task now, and if speeds stay as they are until then.
     virtual std::int64_t next_change_ps() const = 0;
 
     // The end of the worker's run has become earlier or later.
