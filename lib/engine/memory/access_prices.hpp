@@ -78,9 +78,9 @@ public:
           queueing_ps_(plan.nodes, 0),
           units_(plan.effects.resources.capacity.size(), 0) {}
 
-    // Set `price` to the price of a segment that starts now at `place`, and `uses` to the segment's uses, with one entry
-    // for each resource that it uses. Caches and pages change. `brought` says which bytes a helper thread has prefetched
-    // for the worker's task; bytes of these that the segment, op `op` of the task, finds in the cache count as used.
+    // Set `price` to the price of a segment that starts now at `place`, and `uses` to its uses, with one entry for
+    // each resource that the segment uses. Caches and pages change. `brought` says which bytes a helper thread has
+    // prefetched for the worker's task; if the segment, op `op` of the task, finds some of them, they count as used.
     void price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price, std::vector<Use>& uses,
                std::uint32_t op = 0, Brought* brought = nullptr) {
         const std::span<const Access> accesses = table_.accesses(segment);
