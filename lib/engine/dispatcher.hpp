@@ -30,7 +30,7 @@ public:
     // full. The worker owes the overhead of the decision.
     std::int32_t choose(Worker& w, Task task) {
         if (w.boundless_own != NS_UNKNOWN) return w.boundless_own;
-        const std::int32_t q = place(w.id, task);
+        const std::int32_t q = run_.aside.empty() ? place(w.id, task) : place_moving(w, task);
         if (q != NS_UNKNOWN) owe_line(w, static_cast<std::uint32_t>(q));
         for (std::uint32_t at = 0; at < copies_; ++at) owe_line(w, copy_[at]);
         if (looked_) w.owed_ps += run_.plan.costs.locate_ps;
@@ -38,7 +38,9 @@ public:
     }
 
     // Return the queue for a task of the worker or the producer at `position`. Nobody owes overhead for the decision.
-    [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task) {
+    // The rules from number `first` on are asked. `spills`, `slots`: tasks may leave a full queue, or a slot.
+    [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task, std::uint32_t first = 0,
+                                         bool spills = false, bool slots = false) {
         std::uint64_t index = 0, count = numbers_.count;
         if (run_.ranges.holds(task)) {
             const std::size_t family = run_.ranges.family_of(task);
@@ -47,8 +49,8 @@ public:
         } else if (ns_task_numbers_are_asked_for(&numbers_)) {
             index = ns_task_number(&numbers_, run_.frames.id_of(task));
         }
-        ns_new_task described{index,         count,      nullptr,      0, true, false, nullptr,
-                              NS_TIER_LOCAL, NS_UNKNOWN, copy_.data(), 0};
+        ns_new_task described{index,      count,        nullptr, 0,     true,   false, nullptr, NS_TIER_LOCAL,
+                              NS_UNKNOWN, copy_.data(), 0,       first, spills, slots, 0};
         if (run_.plan.rules_ask_tasks) {
             described.tier = run_.controls.asked_tier(task);
             described.label = run_.controls.label(task);
@@ -58,6 +60,7 @@ public:
         const std::int32_t q = ns_place(&run_.plan.steal, &run_.queues.actor(position), &seen, &described);
         looked_ = described.looked;
         copies_ = described.copies;
+        rule_ = described.rule;
         return q;
     }
 
@@ -76,9 +79,21 @@ public:
     }
 
     std::uint32_t copies() const { return copies_; }  // number of copies of the task that was placed last
-    bool looked() const { return looked_; }           // whether its placing asked where its objects are
+    // The full queue whose half leaves it together with the task that was chosen for last; or NS_UNKNOWN.
+    std::int32_t source() const { return source_; }
+    std::uint32_t rule() const { return rule_; }  // number of the rule by which the last task was placed
+    bool looked() const { return looked_; }       // whether its placing asked where its objects are
 
 private:
+    // As `place`, for a plan in which tasks leave full queues.
+    [[gnu::noinline]] std::int32_t place_moving(const Worker& w, Task task) {
+        const Aside& aside = run_.aside[w.id];
+        const std::int32_t q = place(w.id, task, aside.first_rule, true, aside.slot_is_open);
+        const bool spills = q != NS_UNKNOWN && ns_spills(&run_.plan.steal.queues[q]) &&
+                            !run_.queues.has_room(static_cast<std::uint32_t>(q));
+        source_ = spills ? q : NS_UNKNOWN;
+        return spills ? place(w.id, task, rule_ + 1) : q;
+    }
     // If queue `q` is not the worker's own queue, the worker owes the time to move the cache line of the queue.
     void owe_line(Worker& w, std::uint32_t q) const {
         if (static_cast<std::int32_t>(q) != w.own) w.owed_ps += ns_queue_line_ps(&run_.plan, &w, q);
@@ -127,7 +142,8 @@ private:
     Owned<ns_task_numbers, ns_task_numbers_create> numbers_;
     bool looked_ = false;
     std::vector<std::uint32_t> copy_;  // [copies + 1] the queues that get a copy of the task placed last
-    std::uint32_t copies_ = 0;
+    std::uint32_t copies_ = 0, rule_ = 0;
+    std::int32_t source_ = NS_UNKNOWN;
 };
 
 }  // namespace numasim

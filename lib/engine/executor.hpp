@@ -119,7 +119,7 @@ public:
             count_task(w);
             source.task_done();
             // a shortcut for `proceed`: most often the worker next takes an item of its own queue
-            const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
+            const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty() && run.aside.empty();
             if (free && thief.pop_own(w, run.plan.refill) && run.frames.is_item(w.stack.back()))
                 return start_item(w, w.stack.back());
         } else {
@@ -154,17 +154,20 @@ public:
         proceed(w);
     }
 
-    // The worker has got the lock of the queue for its task. Put the task there, or elsewhere if it is full by now.
+    // The worker has got the lock of the queue for its task. Put the task there, or elsewhere if the queue is full by
+    // now, or if the full queue whose tasks were to leave has room by now.
     [[gnu::noinline]] void put_locked(Worker& w) {
         const auto q = static_cast<std::int32_t>(w.target);
-        const bool room = run.queues.has_room(w.target);
-        if (room) {
+        const std::int32_t from = run.aside.empty() ? NS_UNKNOWN : run.aside[w.id].spills_from;
+        const bool stands =
+            from == NS_UNKNOWN ? run.queues.has_room(w.target) : !run.queues.has_room(static_cast<std::uint32_t>(from));
+        if (stands) {
             const Task task = w.outbox.front();
             w.outbox.pop_front();
-            put_into(w, q, task);
+            put_into(w, q, task, from);
         }
         sync.release(static_cast<std::uint32_t>(ns_queue_lock(&run.plan, q)), w.id);
-        if (room || put_next(w)) proceed(w);
+        if (stands || put_next(w)) proceed(w);
     }
 
 private:
@@ -357,9 +360,10 @@ private:
             } else if (waits) {
                 w.outbox.push_back(successor);
             } else {
+                const std::size_t height = w.stack.size();
                 const std::int32_t q = dispatcher.choose(w, successor);
-                put_into(w, q, successor);
-                waits = q < 0;
+                put_into(w, q, successor, dispatcher.source());
+                waits = w.stack.size() != height;
             }
         });
         if (waits && !puts_take_time_) hold_back(w);
@@ -466,7 +470,8 @@ private:
         if (puts_take_time_) {
             w.outbox.push_back(task);
         } else {
-            put_into(w, dispatcher.choose(w, task), task);
+            const std::int32_t q = dispatcher.choose(w, task);
+            put_into(w, q, task, dispatcher.source());
         }
     }
 
@@ -477,23 +482,67 @@ private:
         const std::int32_t lock = q == w.own ? std::int32_t{NS_NO_LOCK} : ns_queue_lock(&run.plan, q);
         if (lock == NS_NO_LOCK) {
             w.outbox.pop_front();
-            put_into(w, q, task);
+            put_into(w, q, task, dispatcher.source());
             return true;
         }
+        if (!run.aside.empty()) run.aside[w.id].spills_from = dispatcher.source();
         w.target = static_cast<std::uint32_t>(q);
         run.clock.hold(w);  // the holder of the lock is sure to release it
         sync.request(static_cast<std::uint32_t>(lock), w.id, Then::ENQUEUE);
         return false;
     }
 
-    [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task) {
+    // Put a task into queue `q`, chosen for the worker, with half of the tasks of queue `from` if there is one. If
+    // `q` is negative, the worker executes the task at once.
+    [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task, std::int32_t from) {
         if (q < 0) {
             w.stack.push_back(task);
             if (leaps_ && !run.frames.is_item(task)) run.note_taker(static_cast<std::uint32_t>(task), w.id);
             if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
             if (!w.outbox.empty()) hold_back(w);
+            if (!run.aside.empty()) run.aside[w.id].first_rule = 0;
+        } else if (!run.aside.empty()) {
+            put_moving(w, run.aside[w.id], q, task, from);
         } else {
             dispatcher.put(w, w.id, q, task);
+        }
+    }
+
+    // As `put_into`, into a queue, for a plan in which tasks leave full queues.
+    [[gnu::noinline]] void put_moving(Worker& w, Aside& aside, std::int32_t q, Task task, std::int32_t from) {
+        aside.first_rule = 0;
+        if (from >= 0) {
+            spill(w, static_cast<std::uint32_t>(from), q, task);
+        } else if (q == aside.slot && !run.queues.has_room(static_cast<std::uint32_t>(q))) {
+            displace(w, aside, task);
+        } else {
+            dispatcher.put(w, w.id, q, task);
+        }
+    }
+
+    // Put a task into the worker's full slot. The task that leaves the slot goes by the rules after the slot's rule.
+    void displace(Worker& w, Aside& aside, Task task) {
+        const Task older = run.queues.take(static_cast<std::uint32_t>(aside.slot), false);
+        aside.first_rule = dispatcher.rule() + 1;
+        dispatcher.put(w, w.id, aside.slot, task);
+        if (puts_take_time_) return w.outbox.push_front(older);
+        const std::int32_t q = dispatcher.choose(w, older);
+        put_into(w, q, older, dispatcher.source());
+    }
+
+    // Move half of the tasks of the full queue `from`, and then `task`, to the back of queue `q`.
+    void spill(Worker& w, std::uint32_t from, std::int32_t q, Task task) {
+        const bool back = run.plan.steal.queues[from].full == NS_FULL_SPILL_NEWEST;
+        std::vector<Task> moved(static_cast<std::size_t>(run.queues.capacity(from) / 2));
+        for (Task& each : moved) each = run.queues.take(from, back);
+        if (lines_ != nullptr) lines_->pop(w, from, back);
+        w.owed_ps = sum_ps(w.owed_ps, product_ps(static_cast<std::int64_t>(moved.size()), run.plan.costs.move_ps));
+        if (back) std::reverse(moved.begin(), moved.end());
+        moved.push_back(task);
+        dispatcher.put(w, w.id, q, moved.front());
+        for (std::size_t at = 1; at < moved.size(); ++at) {
+            run.queues.put(static_cast<std::uint32_t>(q), moved[at]);
+            run.detail(PUT, w.id, run.frames.id_of(moved[at]), q);
         }
     }
 

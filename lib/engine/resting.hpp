@@ -128,6 +128,7 @@ private:
 
 template <typename Actor>
 void Resting::pushed(Actor& actor, std::uint32_t q, bool held) {
+    if (run_.plan.steal.queues[q].hidden != 0) return;
     ++pushes_;
     if (lines_ != nullptr && rule_.sleeps) lines_->pool(actor, false);
     if (sleepers_.empty()) return;

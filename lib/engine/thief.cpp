@@ -20,41 +20,107 @@ Thief::Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& sour
       strict_(run.plan.join == Join::STRICT),
       leaps_(run.plan.join == Join::LEAPFROG),
       tracks_parent_(ns_plan_has_anchor(&run.plan.steal, NS_ANCHOR_PARENT)),
+      polls_(std::any_of(run.plan.steal.level, run.plan.steal.level + run.plan.steal.steal_levels,
+                         [](const ns_level& level) { return level.every != 0; })),
       beginnings_matter_(run.plan.work_first || tracks_parent_ || leaps_ || run.plan.counts_live) {}
 
 // `seek` goes on: the worker has a dealt task, or its own queue has no task for it.
 bool Thief::seek_further(Worker& w) {
     if (!w.agenda.empty() && w.stack.empty()) {
+        count_slot_run(w, 0);
         begin(w, w.agenda.take());
         return true;
     }
-    if (!w.agenda.empty() && pop_own(w, run_.plan.refill)) return true;
+    if (polls(w) || (polls_ && is_poll_due(w))) return poll(w);
+    if ((polls_ || !w.agenda.empty()) && pop_own(w, run_.plan.refill)) return true;
     if (!w.idle) {
         go_idle(w);
+        begin_search(w);
         if (resting_ != nullptr && !resting_->may_search(w)) return give_up(w);
     }
+    return start_round(w);
+}
+
+// ---- slots, and polls between tasks (`every` of a level) ------------------------------------------------------------
+
+// Count the tasks in a row that the worker has taken from its slot, and open or close the slot for new tasks.
+void Thief::count_slot_run(Worker& w, std::uint32_t run) {
+    if (run_.aside.empty() || run_.aside[w.id].slot == NS_UNKNOWN) return;
+    Aside& aside = run_.aside[w.id];
+    const std::uint32_t most = run_.plan.steal.queues[aside.slot].in_a_row;
+    aside.slot_run = run;
+    aside.slot_is_open = most == 0 || run < most;
+}
+
+bool Thief::pop_slot(Worker& w) {
+    const std::int32_t slot = run_.aside[w.id].slot;
+    if (slot == NS_UNKNOWN) return false;
+    const auto q = static_cast<std::uint32_t>(slot);
+    if (run_.queues.length(q) == 0 || !pop(w, q, run_.plan.steal.queues[q].own_end != 0, 0)) return false;
+    count_slot_run(w, run_.aside[w.id].slot_run + 1);
+    return true;
+}
+
+bool Thief::pop_behind_slot(Worker& w, std::int64_t keep) {
+    if (!pop(w, static_cast<std::uint32_t>(w.own), w.own_back, keep)) return false;
+    count_slot_run(w, 0);
+    return true;
+}
+
+bool Thief::is_poll_due(const Worker& w) const {
+    const std::int64_t tasks = w.counters.tasks;
+    if (tasks == run_.aside[w.id].polled || w.idle || (ns_joins_by_itself(&run_.plan) && joins(w))) return false;
+    const ns_plan& plan = run_.plan.steal;
+    return std::any_of(plan.level, plan.level + plan.steal_levels,
+                       [tasks](const ns_level& level) { return level.every != 0 && tasks % level.every == 0; });
+}
+
+// Probe the levels that are due: a short idle episode in which the worker does not search.
+bool Thief::poll(Worker& w) {
+    Aside& aside = run_.aside[w.id];
+    if (!aside.polling) {
+        aside.polling = true;
+        aside.polled = w.counters.tasks;
+        run_.queues.actor(w.id).polls = aside.polled;
+        go_idle(w);
+    }
+    return start_round(w);
+}
+
+// The poll has found nothing: take an own task, or begin to search.
+bool Thief::end_poll(Worker& w) {
+    stop_polling(w);
+    release_locks(w);
+    if (pop_own(w, run_.plan.refill)) return true;
+    begin_search(w);
+    if (resting_ != nullptr && !resting_->may_search(w)) return give_up(w);
     return start_round(w);
 }
 
 // ---- idle episodes ------------------------------------------------------------------------------------------------
 
 void Thief::go_idle(Worker& w) {
-    const bool first_drain = run_.plan.threshold_time == ThresholdTime::FIRST_DRAIN && !w.thresholds_known;
     w.idle = true;
     w.failed = w.failed_remote = 0;
-    if (w.own != NS_UNKNOWN) run_.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_SEARCHES);
-    if (first_drain && w.counters.tasks != 0) compute_thresholds(w);
     if (joins(w)) run_.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
     sleepers_.marked();
     memory_.tell_activity(w);
     w.began_ps = run_.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
+}
+
+// The idle worker begins to search.
+void Thief::begin_search(Worker& w) {
+    const bool first_drain = run_.plan.threshold_time == ThresholdTime::FIRST_DRAIN && !w.thresholds_known;
+    if (w.own != NS_UNKNOWN) run_.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_SEARCHES);
+    if (first_drain && w.counters.tasks != 0) compute_thresholds(w);
     if (resting_ != nullptr) resting_->begin_search(w);
 }
 
 void Thief::end_idle(Worker& w) {
     if (w.naps) resting_->end_nap(w);
     w.idle = w.round_goes_on = false;
+    if (polls_) stop_polling(w);
     if (joins(w)) run_.joins.end(static_cast<std::size_t>(w.stack.back()));
     memory_.tell_activity(w);
     if (resting_ != nullptr) resting_->end_search(w);
@@ -147,7 +213,7 @@ inline bool Thief::next_probe(Worker& w) {
     const ns_view seen = run_.queues.view();
     if (w.probes_nobody ||
         !ns_round_next(&w.round, &run_.plan.steal, &run_.queues.actor(w.id), &seen, &w.level, &w.target)) {
-        return end_round(w);
+        return polls(w) ? end_poll(w) : end_round(w);
     }
     w.probed = true;
     run_.plan.locks_probes ? pass_locks(w) : send_probe(w);
@@ -310,7 +376,7 @@ inline bool Thief::take_effect(Worker& w, std::int64_t count) {
 // After a fruitless probe: end the search if the join is over or a reserved task is there, else probe again or wait.
 inline bool Thief::missed(Worker& w) {
     if (run_.frames.join_is_over(w) || begin_reserved(w)) return true;
-    if (!run_.plan.backoff_after_probe) return next_probe(w);
+    if (!run_.plan.backoff_after_probe || polls(w)) return next_probe(w);
     release_locks(w);
     w.round_goes_on = true;
     return back_off(w, true);
@@ -342,6 +408,7 @@ void Thief::take(Worker& w, bool back, std::int64_t count) {
     run_.step(LOOK, w.id, q, count);
     if (lines_ != nullptr) lines_->take(w, q, back);
     w.owed_ps = sum_ps(w.owed_ps, sum_ps(ns_take_ps(&run_.plan, &w, q), product_ps(count - 1, costs.move_ps)));
+    count_slot_run(w, 0);
     taken_.clear();
     for (std::int64_t i = 0; i < count; ++i) taken_.push_back(run_.queues.take(q, back));
     source_.room_made();
@@ -427,8 +494,11 @@ bool Thief::can_go_on() {
 
 // Whether some round of the searching worker can bring it a task while no queue changes.
 bool Thief::can_find(const Worker& w) {
-    const bool has_own = w.own != NS_UNKNOWN && run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0;
-    if (has_own && may_take(w, static_cast<std::uint32_t>(w.own), w.own_back)) return true;
+    for (const std::int32_t own : {w.own, run_.aside.empty() ? std::int32_t{NS_UNKNOWN} : run_.aside[w.id].slot}) {
+        const auto q = static_cast<std::uint32_t>(own);
+        if (own == NS_UNKNOWN || run_.queues.length(q) == 0) continue;
+        if (may_take(w, q, run_.plan.steal.queues[q].own_end != 0)) return true;
+    }
     if (ns_joins_by_itself(&run_.plan) && joins(w)) return false;
     tell_join(w);
     struct Query {

@@ -28,10 +28,10 @@ public:
 
     // Let the worker begin its next dealt task or a task of its own queue, or start to search. False: it is idle now.
     [[gnu::always_inline]] bool seek(Worker& w) {
-        return (w.agenda.empty() && pop_own(w, run_.plan.refill)) || seek_further(w);
+        return (w.agenda.empty() && !polls_ && pop_own(w, run_.plan.refill)) || seek_further(w);
     }
-    // Begin the next task of the own queue if the queue holds more than `keep` tasks. A negative `keep` stands for the
-    // queue's threshold s.
+    // Begin the task of the slot, else the next task of the own queue if the queue holds more than `keep` tasks. A
+    // negative `keep` stands for the own queue's threshold s.
     [[gnu::always_inline]] bool pop_own(Worker& w, std::int64_t keep);
     // The worker's probe has arrived at queue `w.target`.
     bool look(Worker& w);
@@ -52,6 +52,19 @@ private:
 
     [[gnu::noinline]] bool seek_further(Worker& w);
     [[gnu::always_inline]] void begin(Worker& w, Task task);
+    [[gnu::always_inline]] bool pop(Worker& w, std::uint32_t q, bool back, std::int64_t keep);
+    [[gnu::noinline]] bool pop_slot(Worker& w);
+    [[gnu::noinline]] bool pop_behind_slot(Worker& w, std::int64_t keep);
+    void count_slot_run(Worker& w, std::uint32_t run);
+    bool polls(const Worker& w) const { return polls_ && run_.aside[w.id].polling; }
+    bool is_poll_due(const Worker& w) const;
+    void stop_polling(const Worker& w) {
+        run_.aside[w.id].polling = false;
+        run_.queues.actor(w.id).polls = 0;
+    }
+    bool poll(Worker& w);
+    bool end_poll(Worker& w);
+    void begin_search(Worker& w);
     [[gnu::noinline]] void go_idle(Worker& w);
     void report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote);
     bool joins(const Worker& w) const { return !w.stack.empty(); }
@@ -109,7 +122,7 @@ private:
     Resting* const resting_;        // or nullptr
     HelperThreads* const helpers_;  // or nullptr
     std::vector<Task> taken_;       // the tasks of the present steal
-    const bool strict_, leaps_, tracks_parent_, beginnings_matter_;
+    const bool strict_, leaps_, tracks_parent_, polls_, beginnings_matter_;
     // Steals after which no task was begun at once; unfinished and executed tasks when `count_pass` last compared them.
     std::int64_t passes_ = 0, unfinished_before_ = 0, executed_before_ = 0;
 };
@@ -132,18 +145,23 @@ inline void Thief::begin(Worker& w, Task task) {
 
 inline bool Thief::pop_own(Worker& w, std::int64_t keep) {
     if (w.own == NS_UNKNOWN) return false;
-    const auto q = static_cast<std::uint32_t>(w.own);
+    if (!run_.aside.empty()) return pop_slot(w) || pop_behind_slot(w, keep);
+    return pop(w, static_cast<std::uint32_t>(w.own), w.own_back, keep);
+}
+
+// Begin the next task of a queue of the worker if the queue holds more than `keep` tasks.
+inline bool Thief::pop(Worker& w, std::uint32_t q, bool back, std::int64_t keep) {
     TaskQueues& queues = run_.queues;
-    if (lines_ != nullptr) lines_->pop(w, q, w.own_back);
+    if (lines_ != nullptr) lines_->pop(w, q, back);
     const auto holds_none = [&] { return queues.length(q) <= (keep < 0 ? queues.thresholds(q).low : keep); };
     if (holds_none()) return false;
-    while (queues.has_copies() && sift(q, w.own_back, 1) == 0) {
+    while (queues.has_copies() && sift(q, back, 1) == 0) {
         if (holds_none()) return false;
     }
-    if (strict_ && !may_run(w, q, w.own_back)) return false;
+    if (strict_ && !may_run(w, q, back)) return false;
     if (queues.owner_steps(q, NS_OWNER_TAKES) > 0) sleepers_.marked();
     w.owed_ps += run_.plan.costs.pop_ps;
-    begin(w, queues.take(q, w.own_back));
+    begin(w, queues.take(q, back));
     source_.room_made();
     return true;
 }

@@ -120,11 +120,13 @@ def completed(**parts: Any) -> Plan:
     """Return the Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
 
     Helpers without a cache are dropped. An engine simulates every event of a plan with helpers, with lines that are
-    served, or with rules for idle workers: events that could be passed over then depend on all workers.
+    served, with rules for idle workers, with polls, or with tasks that leave full queues: events that could be passed
+    over then depend on all workers.
     """
     plan = Plan(**parts, coupled=False, skippable=False)
     plan = replace(plan, helpers=plan.helpers if plan.effects.cache != "none" else None)
-    plan = replace(plan, skip=plan.skip and plan.helpers is None and plan.idle is None and plan.costs.line != "yes")
+    plain = plan.helpers is None and plan.idle is None and plan.costs.line != "yes"
+    plan = replace(plan, skip=plan.skip and plain and not (plan.steal.polls or plan.steal.moves_tasks))
     plan = replace(plan, coupled=coupled(plan))
     return replace(plan, skippable=skippable(plan))
 

@@ -12,7 +12,7 @@ from numasim.machine.mapping import map_workers
 from numasim.parts.base import Model
 from numasim.parts.choices import choices_of
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.parts.models.meanings import FULL, JOIN, THRESHOLD_WHEN
+from numasim.parts.models.meanings import FAMILY_FULL, JOIN, THRESHOLD_WHEN
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import LockSpec
@@ -378,6 +378,9 @@ def _own_lines(plan: StealPlan, worker: int) -> list[str]:
     if own == NO_QUEUE:
         return ["It has no queue of its own."]
     lines = [f"Its own queue is {plan.families[plan.queues[own]['family']]} {worker}."]
+    for slot in plan.queues[plan.slots & (plan.queues["owner"] == worker)]:
+        most = f", at most {slot['in_a_row']} times in a row" if slot["in_a_row"] else ""
+        lines.append(f"It first takes the task of {plan.families[slot['family']]} {worker}{most}.")
     if plan.refill is None:
         lines.append("It looks for work already while its queue holds no more than its threshold s.")
     elif plan.refill:
@@ -395,7 +398,8 @@ def _family_lines(plan: StealPlan) -> list[str]:
         shared = ", which is at home wherever it is asked," if queue["home"] < 0 else ""
         own_end, steal_end = END_TEXT[End(queue["own_end"])], END_TEXT[End(queue["steal_end"])]
         size = f"up to {queue['capacity']} tasks" if queue["capacity"] else "any number of tasks"
-        full = f" When one is full: {FULL[Full(queue['full']).name.lower()]}" if queue["capacity"] else ""
+        rule = FAMILY_FULL[Full(queue["full"]).name.lower().replace("_", "-")]
+        full = f" When one is full: {rule}" if queue["capacity"] else ""
         each_end = " Each end has a cache line." if plan.lines[which][0] > 1 else ""
         lines.append(
             f"Each queue of {name} {listed(queues['owner'].tolist())}{shared} holds {size}: pushed at the back, popped "
@@ -407,7 +411,7 @@ def _family_lines(plan: StealPlan) -> list[str]:
 def _level_lines(plan: StealPlan, level: Level, worker: int) -> list[str]:
     verb = "attempt" if level.attempt else "probe (not an attempt)"
     leaves = f" but leave {level.leave}" if level.leave else ""
-    does = f"take {amount_clause(level)}{leaves}{only_clause(plan, level, worker)}"
+    does = f"take {amount_clause(level)}{leaves}{only_clause(plan, level, worker)}{_poll_clause(level)}"
     if level.anchor in MOVING_TEXT:
         return _moving_lines(plan, level, worker, verb, does)
     row = level.row(worker)
@@ -415,6 +419,12 @@ def _level_lines(plan: StealPlan, level: Level, worker: int) -> list[str]:
     search = f"{here}{verb} {pick_clause(plan, level, row)}{condition_clause(plan, level)}{visit_clause(level, row)}"
     line = f"{_chance_clause(plan, level)}{search}; {does}"
     return [line] if is_single(row) else [line, *group_lines(plan, row)]
+
+
+def _poll_clause(level: Level) -> str:
+    if not level.every:
+        return ""
+    return f" (between tasks, each time that the worker has executed {level.every} more tasks; never in a round)"
 
 
 def _moving_lines(plan: StealPlan, level: Level, worker: int, verb: str, does: str) -> list[str]:

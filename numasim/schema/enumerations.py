@@ -168,6 +168,9 @@ class Full(IntEnum):
     INLINE = 1
     NEXT = 2
     BLOCK = 3
+    DISPLACE = 4
+    SPILL_OLDEST = 5
+    SPILL_NEWEST = 6
 
 
 # ---- choices that users write down as words ------------------------------------------------------------------------

@@ -47,13 +47,14 @@ class Record:
 LEVEL = Record(
     "ns_level",
     "A steal level, or a dispatch rule.",
-    36,
+    40,
     (
         Member("row", "u4", "the level's first entry in `row`"),
         Member("amount", "u4"),
         Member("most", "u4", "bound of an amount that is a share of the queue; 0: none"),
         Member("first_iteration", "u4"),
         Member("last_iteration", "u4"),
+        Member("every", "u4", "tasks of the worker from one poll by the level to the next; 0: the level is in rounds"),
         Member("tries", "u2"),
         Member("sample", "u2"),
         Member("leave", "u2"),
@@ -76,15 +77,18 @@ LEVEL = Record(
 QUEUE = Record(
     "ns_queue",
     "A queue of tasks.",
-    16,
+    20,
     (
         Member("home", "i4", "node of the queue's words; -1 for a queue of the whole machine"),
         Member("owner", "i4", "first worker of its unit"),
         Member("capacity", "i4", "0: without bound"),
+        Member("in_a_row", "u2", "of a slot: tasks that its worker takes from it in a row before it closes; 0: any"),
+        Member("hidden", "u1", "1: only its owner takes from it"),
         Member("family", "u1"),
         Member("own_end", "u1", "End"),
         Member("steal_end", "u1", "End"),
         Member("full", "u1", "Full"),
+        Member("pad", "u1"),
     ),
 )
 CHANCE = Record(

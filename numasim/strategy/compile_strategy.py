@@ -14,7 +14,7 @@ from numasim.parts.models.runtime_model import BackoffSpec, FractionRule, Runtim
 from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
-from numasim.schema.enumerations import EVERY_TIER, Anchor, Tier
+from numasim.schema.enumerations import EVERY_TIER, Anchor, Full, Tier
 from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import Units, build_families, own_queues, queue_lines, queue_records
 from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, decode_levels
@@ -83,6 +83,7 @@ def compile_strategy(
         switches=spec.switches,
     )
     _check_every_task_can_leave(plan)
+    _check_spills_find_room(plan)
     if runtime.producer == "extra":
         _check_producer_can_dispatch(plan)
     return plan
@@ -134,8 +135,10 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken = np.zeros(len(plan.queues), bool)
     taken[plan.own[plan.own < len(taken)]] = True
     split = int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])  # the first queue of a dispatch rule
+    taken[plan.slots] = True
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        if level["anchor"] != Anchor.LAST:  # a level with the anchor LAST only returns to queues of other levels
+        # a level with the anchor LAST only returns to queues of other levels; a poll may come once or never
+        if level["anchor"] != Anchor.LAST and not level["every"]:
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]
@@ -148,6 +151,20 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
             path=("steal",),
             expected="a steal level that reaches every queue that dispatch fills",
         )
+
+
+def _check_spills_find_room(plan: StealPlan) -> None:
+    """Raise InputError if half of a full queue may find no room in the queues of the next dispatch rules."""
+    seg = plan.seg[plan.row[[*plan.level["row"][plan.steal_levels :], len(plan.row) - 1]]]
+    rules = [plan.queues[plan.queue[first:end]] for first, end in pairwise(seg.tolist())]
+    for at, queues in enumerate(rules):
+        spilling = queues["family"][queues["full"] > Full.DISPLACE]
+        if len(spilling) and any(later["capacity"].any() for later in rules[at + 1 :]):
+            raise InputError(
+                f"half of a full {plan.families[spilling[0]]} leaves it for the queues of later rules",
+                path=("dispatch", at),
+                expected="later rules whose queues have no capacity",
+            )
 
 
 def _check_producer_can_dispatch(plan: StealPlan) -> None:

@@ -137,7 +137,8 @@ def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
     for worker, own in enumerate(plan.own.tolist()):
         if own != NO_QUEUE:
             reach[0, own, worker] = Reach.ALWAYS
-        for level in levels:
+        reach[0, plan.slots & (plan.queues["owner"] == worker), worker] = Reach.ALWAYS
+        for level in (each for each in levels if not each.every):
             mine = reach[1 + level.index, :, worker]
             segments = [segment for row in _rows(level, worker) for group in row.groups for segment in group]
             for segment in segments:
@@ -156,14 +157,18 @@ def _sure_levels(plan: StealPlan) -> list[Level]:
     return [
         level
         for level in certain
-        if level.watch < 0 and not level.leave and not level.gated and level.anchor in (Anchor.ALL, Anchor.ME)
+        if not level.every
+        and level.watch < 0
+        and not level.leave
+        and not level.gated
+        and level.anchor in (Anchor.ALL, Anchor.ME)
     ]
 
 
 def _takes_all(plan: StealPlan, reach: npt.NDArray[np.uint8]) -> bool:
-    """Return whether every worker can always take from all queues."""
+    """Return whether every worker can always take from all queues; hidden slots aside, which wake nobody."""
     always = [0, *(1 + level.index for level in decode_levels(plan)[0] if level.is_always)]
-    return bool((reach[always] == Reach.ALWAYS).any(axis=0).all())
+    return bool((reach[always] == Reach.ALWAYS).any(axis=0)[plan.queues["hidden"] == 0].all())
 
 
 def _found(level: Level, segment: Segment) -> Segment:
@@ -183,7 +188,7 @@ def _rounds_are_complete(plan: StealPlan) -> bool:
     """
     levels = [level for level in _sure_levels(plan) if level.is_always]
     for worker, own in enumerate(plan.own.tolist()):
-        seen = {own}
+        seen = {own, *plan.queues["hidden"].nonzero()[0].tolist()}
         for level in levels:
             groups = level.row_of(0 if level.anchor is Anchor.ALL else worker, worker).groups
             for segment in (segment for group in groups for segment in group if level.visit is Visit.NEAREST):

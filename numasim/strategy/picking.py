@@ -83,6 +83,7 @@ class WorkerState:
         self.leapfrogs = False  # whether joins of the worker leapfrog
         self.leaps = False  # whether the worker waits in a leapfrogging join, for a child that `taker` has begun
         self.taker = UNKNOWN
+        self.polls = 0  # tasks that the worker has executed before the poll at hand; 0: no poll is at hand
         self.cursor = [0] * levels
         self.chance_ppm: list[int] = []
         self.victims = victims
@@ -94,6 +95,7 @@ class Turn:
     """One decision: the worker, the stream of draws, and the visible state.
 
     For dispatch, the task is number ``index`` of ``count``, has the tier ``tier``, and is meant for the unit ``label``.
+    ``spills``, ``slots``: tasks may leave a full queue, or a slot, for another queue.
     """
 
     state: WorkerState
@@ -103,6 +105,8 @@ class Turn:
     count: int = 1
     tier: int = int(Tier.LOCAL)
     label: int = UNKNOWN
+    spills: bool = False
+    slots: bool = False
 
 
 def in_force(level: Level, view: View) -> bool:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from numasim.draws import DrawClass
 from numasim.parts.unit_factors import MILLION
-from numasim.schema.enumerations import AmountKind, Anchor, Pick, Tier, Visit
+from numasim.schema.enumerations import AmountKind, Anchor, Full, Pick, Tier, Visit
 from numasim.strategy.picking import (
     PICKERS,
     UNKNOWN,
@@ -68,7 +68,10 @@ class Prober:
     def __init__(self, plan: StealPlan, seed: int) -> None:
         """Decode ``plan`` for the workers and one extra producer, whose position is ``plan.workers``."""
         self._steal, self._rules = decode_levels(plan)
+        self._in_rounds = [level for level in self._steal if not level.every]
+        self.polls = [level.every for level in self._steal if level.every]  # tasks from poll to poll, by level
         self._capacity: list[int] = plan.queues["capacity"].tolist()
+        self._full: list[int] = plan.queues["full"].tolist()
         self._chances = [tuple(int(part) for part in record) for record in plan.chance]
         self._owner = {int(q): worker for worker, q in enumerate(plan.own)}
         own = [*plan.own.tolist(), UNKNOWN]
@@ -82,6 +85,7 @@ class Prober:
         ]
         self._similarity = Similarity(plan)
         self.looked = False  # whether the last `place` looked up the homes of the task's objects
+        self.rule = 0  # the number of the rule by which the last `place` found a queue
         self.copies: list[int] = []  # the queues into which the last `place` put a copy of the task
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
         self.asks_thief = any(level.anchor is Anchor.THIEF for level in self._steal)
@@ -97,9 +101,9 @@ class Prober:
 
         Each probe is chosen by the state of ``view`` when the probe is requested.
         """
-        plain = self._plain[worker]
-        if plain is None:
-            return self._walk(self._states[worker], view)
+        plain, state = self._plain[worker], self._states[worker]
+        if plain is None or state.polls:
+            return self._walk(state, view)
         if len(plain) == 1 and plain[0][2] < 0:
             level, segment, _ = plain[0]
             return iter(((level, segment[self._victims[worker].below(len(segment))]),))
@@ -147,6 +151,10 @@ class Prober:
                 return rule.index if deals else None
         return None
 
+    def set_polls(self, worker: int, polls: int) -> None:
+        """Let ``worker``, which has executed ``polls`` tasks, poll the levels that are due; 0: let it make rounds."""
+        self._states[worker].polls = polls
+
     def turn(self, position: int, rule: int) -> int:
         """Return the round-robin position of a worker or the producer in dispatch rule ``rule``."""
         return self._states[position].cursor[rule]
@@ -172,8 +180,15 @@ class Prober:
         source: bool = True,
         tier: int = int(Tier.LOCAL),
         label: int = UNKNOWN,
+        *,
+        first: int = 0,
+        spills: bool = False,
+        slots: bool = False,
     ) -> int:
-        """Return the queue for a new task, number ``index`` of ``count``, or -1 if no rule finds room.
+        """Return the queue for a new task, number ``index`` of ``count``; -1 if no rule from ``first`` on has room.
+
+        ``spills``: a full queue has room if its tasks can leave it for another queue. ``slots``: so has a slot; else a
+        slot has no room at all.
 
         Afterwards `copies` has the other queues that get an entry of the task. ``objects`` are the objects of the task;
         ``source`` says whether the task has no predecessor; ``tier`` is the tier of the task, ``label`` the unit for
@@ -181,17 +196,19 @@ class Prober:
         """
         self.looked = False
         self.copies = []
-        home = self._first_home[position]
-        if home >= 0 and self._has_room(home, view):
-            return home
         state = self._states[position]
-        turn = Turn(state, state.dispatch, view, index, count, tier, label)
+        turn = Turn(state, state.dispatch, view, index, count, tier, label, spills, slots)
+        home = self._first_home[position]
+        if home >= 0 and not first and self._has_room(home, turn):
+            self.rule = 0
+            return home
         copies: list[int] = []
-        for rule in self._rules:
+        for number, rule in enumerate(self._rules[first:], first):
             queue = self._by_rule(turn, rule, objects, source)
             if queue >= 0 and rule.copies:
                 copies.append(queue)
             elif queue >= 0:
+                self.rule = number
                 self.copies = [copy for copy in dict.fromkeys(copies) if copy != queue]
                 return queue
         return NO_ROOM
@@ -204,7 +221,7 @@ class Prober:
         state = self._states[worker]
         levels: list[int] = []
         queues: list[npt.NDArray[np.int64]] = []
-        for level in self._steal:
+        for level in self._in_rounds:
             if _is_idle(level, state):
                 continue
             groups = self._row(level, state).groups
@@ -225,7 +242,7 @@ class Prober:
         state = self._states[worker]
         probes = False
         rising: list[Level] = []
-        for level in self._steal:
+        for level in self._in_rounds:
             if not self._is_open(level, state, view):
                 continue
             chance = self._outlook(level, state)
@@ -260,11 +277,11 @@ class Prober:
 
     def _plain_choices(self, state: WorkerState) -> tuple[Choice, ...] | None:
         """Return the random choices that make up each round of a worker, or None if rounds hold any other choice."""
-        if not all(level.anchor is Anchor.ME and level.tries == 1 and _is_steady(level) for level in self._steal):
+        if not all(level.anchor is Anchor.ME and level.tries == 1 and _is_steady(level) for level in self._in_rounds):
             return None
         return tuple(
             (level.index, segment, level.watch)
-            for level in self._steal
+            for level in self._in_rounds
             for group in level.row(state.position).groups
             for segment in group
             if segment
@@ -300,13 +317,15 @@ class Prober:
         for group in row.groups:
             for segment in group:
                 for queue in PICKERS[rule.pick](turn, rule, segment):
-                    if self._has_room(queue, turn.view):
+                    if self._has_room(queue, turn):
                         return queue
         return NO_ROOM
 
-    def _has_room(self, queue: int, view: View) -> bool:
-        capacity = self._capacity[queue]
-        return not capacity or view.length[queue] < capacity
+    def _has_room(self, queue: int, turn: Turn) -> bool:
+        capacity, full = self._capacity[queue], self._full[queue]
+        if full == Full.DISPLACE:
+            return turn.slots
+        return not capacity or turn.view.length[queue] < capacity or (turn.spills and full > Full.DISPLACE)
 
     def _rule_row(self, rule: Level, turn: Turn) -> Row:
         if rule.anchor is Anchor.ALL:
@@ -318,7 +337,8 @@ class Prober:
     def _walk(self, state: WorkerState, view: View) -> Iterator[tuple[int, int]]:
         """Yield the probes of a round of any shape."""
         turn = Turn(state, state.victims, view)
-        for level in self._steal:
+        polled = [level for level in self._steal if level.every and state.polls % level.every == 0]
+        for level in polled if state.polls else self._in_rounds:
             if not self._is_open(level, state, view):
                 continue
             row = self._row(level, state)

@@ -119,7 +119,11 @@ def queue_records(
         own, steal = (runtime.queue_order if queue.per == "worker" else "lifo-fifo").split("-")
         part["own_end"], part["steal_end"] = END[queue.own or own], END[queue.steal or steal]
         capacity, full = (runtime.capacity_tasks, runtime.on_full) if queue.per == "worker" else (0, "grow")
-        part["capacity"], part["full"] = queue.capacity or capacity, Full[(queue.full or full).upper()]
+        part["capacity"] = 1 if name in spec.slots else queue.capacity or capacity
+        part["full"] = Full[(queue.full or full).upper().replace("-", "_")]
+        part["in_a_row"] = queue.in_a_row or 0
+        named = (name in spec.families(level) for level in spec.steal if level.source != "last")
+        part["hidden"] = name in spec.slots and not any(named)
         parts.append(part)
     return np.concatenate(parts)
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from numasim.schema import enumerations as codes
 from numasim.schema import record_layouts
-from numasim.schema.enumerations import AmountKind, Anchor, Counted, NodeRank, Pick, Visit, Weigh
+from numasim.schema.enumerations import AmountKind, Anchor, Counted, Full, NodeRank, Pick, Visit, Weigh
 
 LEVEL, QUEUE, CHANCE, DATA = (
     np.dtype(record.descr())
@@ -105,6 +105,21 @@ class StealPlan:
         return bool((self.level["flags"][: self.steal_levels] & codes.FLAG_GATED).any())
 
     @property
+    def slots(self) -> npt.NDArray[np.bool_]:
+        """Return [queues] whether the queue is the slot of a worker."""
+        return np.asarray(self.queues["full"] == Full.DISPLACE)
+
+    @property
+    def moves_tasks(self) -> bool:
+        """Return whether tasks of a full queue leave it for another queue."""
+        return bool(np.isin(self.queues["full"], (Full.DISPLACE, Full.SPILL_OLDEST, Full.SPILL_NEWEST)).any())
+
+    @property
+    def polls(self) -> bool:
+        """Return whether workers poll a level between tasks."""
+        return bool(self.level["every"][: self.steal_levels].any())
+
+    @property
     def asks_tasks(self) -> bool:
         """Return whether a dispatch rule asks for the tier or the label of a task."""
         rules = self.level[self.steal_levels :]
@@ -185,6 +200,7 @@ class Level:
         self.anchor, self.pick, self.visit = Anchor(record["anchor"]), Pick(record["pick"]), Visit(record["visit"])
         self.amount, self.amount_kind = int(record["amount"]), AmountKind(record["amount_kind"])
         self.most = int(record["most"])
+        self.every = int(record["every"])
         self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
         self.data = None if record["data"] == codes.NONE8 else DataRule(plan.data[record["data"]])
         self.attempt = bool(record["flags"] & codes.FLAG_ATTEMPT)

@@ -18,7 +18,7 @@ from numasim.parts.models.strategy_terms import BarrierName, LockName, UnitName
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import holds_lock
-from numasim.schema.enumerations import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Tier
+from numasim.schema.enumerations import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Full, Tier
 from numasim.strategy.control.task_control import label_unit
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.graph import Op, RangeFamily
@@ -122,6 +122,10 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "bounded queues": lambda plan: bool(plan.steal.queues["capacity"].any()),
     "shared queues": lambda plan: not np.array_equal(np.sort(plan.steal.own), np.arange(len(plan.steal.queues))),
     "back-off after probes": lambda plan: plan.steal.backoff.after == "probe",
+    "slots": lambda plan: bool(plan.steal.slots.any()),
+    "slots that nobody steals from": lambda plan: bool(plan.steal.queues["hidden"].any()),
+    "queues that spill": lambda plan: bool((plan.steal.queues["full"] > Full.DISPLACE).any()),
+    "polls": lambda plan: plan.steal.polls,
     "lines that move": lambda plan: plan.costs.line,
     "more than four workers": lambda plan: plan.workers.workers > 4,
     "more than 64 workers": lambda plan: plan.workers.workers > 64,

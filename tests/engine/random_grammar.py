@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from random import Random
 from typing import Any, get_args
@@ -160,6 +160,7 @@ def dealt_program(chance: Random) -> Document:
 ENDS = ("lifo", "fifo")
 UNITS = ("node", "core", "llc", "socket", "machine")
 FULL = get_args(runtime.FullRule)
+SPILLS = ("spill-oldest", "spill-newest")
 MARKS = (1, 1, 2, 3, "min", "max")
 CONDITIONS = either(("announced",), mapping(length=MARKS), mapping(below=MARKS))
 AMOUNTS = either(
@@ -379,11 +380,12 @@ def runtime_document(chance: Random) -> Document:
 
 @dataclass(frozen=True)
 class Habits:
-    """The percentages of strategies with a controller, with tiers, with copies, and with leapfrogging."""
+    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, and leapfrogging."""
 
     tunes: int = 15
     tells_apart: int = 35
     copies: int = 25
+    moves: int = 12
     leaps: int = 12
 
 
@@ -420,9 +422,31 @@ def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
         document["tune"] = _shipped_controller(chance, document)
     if owned and happens(chance, habits.leaps):
         document |= {"join": "leapfrog", "steal": [{"from": "thief"}, *document["steal"]]}
-    if happens(chance, habits.copies):
+    if owned and happens(chance, habits.moves):
+        _let_tasks_move(chance, document)
+    elif happens(chance, habits.copies):
         _leave_copies(document)
+    polled = chance.choice(document["steal"])
+    if happens(chance, 12) and not {"chance", "from_pass", "gated"} & {*polled}:
+        document["steal"] = [{**polled, "every": chance.randint(1, 4)}, *document["steal"]]
     return document
+
+
+def _let_tasks_move(chance: Random, document: Document) -> None:
+    """Give workers slots, or let half of a full queue spill into a queue of another family."""
+    families = document["queues"]
+    rules = document.get("dispatch") or [{"to": "own", "queue": ["deque"]}]
+    if "pool" in families and "labels" not in document and happens(chance, 50):
+        families["deque"] |= {"full": chance.choice(SPILLS), "capacity": chance.randint(1, 5)}
+        families["pool"].pop("capacity", None)
+        rules = [{"to": "own", "queue": ["deque"]}, {"to": "any", "queue": ["pool"]}]
+    if happens(chance, 60):
+        families["slot"] = {"per": "worker", "full": "displace", **some(chance, {"in_a_row": (60, TINY)})}
+        rules = [{"to": "own", "queue": ["slot"]}, *rules]
+        document.get("thresholds", {}).pop("announce", None)
+        if happens(chance, 50):
+            document["steal"].append({"from": "others", "queue": ["slot"], "pick": "rotate", "tries": "all"})
+    document["dispatch"] = rules
 
 
 def _leave_copies(document: Document) -> None:
@@ -466,7 +490,7 @@ def _tell_apart(chance: Random, document: Document) -> None:
 
 def dispatching_by_data(chance: Random) -> Document:
     """Draw a strategy whose first dispatch rule asks for the data of new tasks."""
-    document = strategy_document(chance)
+    document = strategy_document(chance, replace(USUAL, moves=0))
     families = document["queues"]
     first = {**_rule(chance, families), "to": "data", **some(chance, RANKING)}
     told_apart = "tiers" in document and "dispatch" in document

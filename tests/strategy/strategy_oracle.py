@@ -42,8 +42,9 @@ class Oracle:
     @property
     def searched(self) -> list[LevelSpec]:
         """Return the levels of a round, pass by pass."""
+        in_rounds = [level for level in self.spec.steal if level.every is None]
         passes = range(1, self.spec.passes + 1)
-        return [level for number in passes for level in self.spec.steal if number >= level.from_pass]
+        return [level for number in passes for level in in_rounds if number >= level.from_pass]
 
     def mine(self, family: str, w: int) -> int:
         return self.queue[family, int(self.workers.unit(self.spec.queues[family].per)[w])]

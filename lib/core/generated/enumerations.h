@@ -176,7 +176,10 @@ enum ns_full {
     NS_FULL_GROW = 0,
     NS_FULL_INLINE = 1,
     NS_FULL_NEXT = 2,
-    NS_FULL_BLOCK = 3
+    NS_FULL_BLOCK = 3,
+    NS_FULL_DISPLACE = 4,
+    NS_FULL_SPILL_OLDEST = 5,
+    NS_FULL_SPILL_NEWEST = 6
 };
 
 enum ns_join_kind {
@@ -298,7 +301,7 @@ extern const char *const NS_NODE_RANK_WORD[3];
 extern const char *const NS_COUNTED_WORD[3];
 extern const char *const NS_WEIGH_WORD[2];
 extern const char *const NS_END_WORD[2];
-extern const char *const NS_FULL_WORD[4];
+extern const char *const NS_FULL_WORD[7];
 extern const char *const NS_JOIN_KIND_WORD[6];
 extern const char *const NS_PRODUCER_KIND_WORD[3];
 extern const char *const NS_THRESHOLD_RULE_WORD[3];
@@ -321,6 +324,7 @@ typedef struct ns_level {
     uint32_t most; /* bound of an amount that is a share of the queue; 0: none */
     uint32_t first_iteration;
     uint32_t last_iteration;
+    uint32_t every; /* tasks of the worker from one poll by the level to the next; 0: the level is in rounds */
     uint16_t tries;
     uint16_t sample;
     uint16_t leave;
@@ -335,44 +339,51 @@ typedef struct ns_level {
     uint8_t data; /* or NONE8 */
     uint8_t toggle; /* number of the switch that the level depends on, or NONE8 */
 } ns_level;
-static_assert(sizeof(ns_level) == 36, "ns_level has another size in Python");
+static_assert(sizeof(ns_level) == 40, "ns_level has another size in Python");
 static_assert(offsetof(ns_level, row) == 0, "row is elsewhere in Python");
 static_assert(offsetof(ns_level, amount) == 4, "amount is elsewhere in Python");
 static_assert(offsetof(ns_level, most) == 8, "most is elsewhere in Python");
 static_assert(offsetof(ns_level, first_iteration) == 12, "first_iteration is elsewhere in Python");
 static_assert(offsetof(ns_level, last_iteration) == 16, "last_iteration is elsewhere in Python");
-static_assert(offsetof(ns_level, tries) == 20, "tries is elsewhere in Python");
-static_assert(offsetof(ns_level, sample) == 22, "sample is elsewhere in Python");
-static_assert(offsetof(ns_level, leave) == 24, "leave is elsewhere in Python");
-static_assert(offsetof(ns_level, anchor) == 26, "anchor is elsewhere in Python");
-static_assert(offsetof(ns_level, pick) == 27, "pick is elsewhere in Python");
-static_assert(offsetof(ns_level, visit) == 28, "visit is elsewhere in Python");
-static_assert(offsetof(ns_level, segments) == 29, "segments is elsewhere in Python");
-static_assert(offsetof(ns_level, watch) == 30, "watch is elsewhere in Python");
-static_assert(offsetof(ns_level, flags) == 31, "flags is elsewhere in Python");
-static_assert(offsetof(ns_level, chance) == 32, "chance is elsewhere in Python");
-static_assert(offsetof(ns_level, amount_kind) == 33, "amount_kind is elsewhere in Python");
-static_assert(offsetof(ns_level, data) == 34, "data is elsewhere in Python");
-static_assert(offsetof(ns_level, toggle) == 35, "toggle is elsewhere in Python");
+static_assert(offsetof(ns_level, every) == 20, "every is elsewhere in Python");
+static_assert(offsetof(ns_level, tries) == 24, "tries is elsewhere in Python");
+static_assert(offsetof(ns_level, sample) == 26, "sample is elsewhere in Python");
+static_assert(offsetof(ns_level, leave) == 28, "leave is elsewhere in Python");
+static_assert(offsetof(ns_level, anchor) == 30, "anchor is elsewhere in Python");
+static_assert(offsetof(ns_level, pick) == 31, "pick is elsewhere in Python");
+static_assert(offsetof(ns_level, visit) == 32, "visit is elsewhere in Python");
+static_assert(offsetof(ns_level, segments) == 33, "segments is elsewhere in Python");
+static_assert(offsetof(ns_level, watch) == 34, "watch is elsewhere in Python");
+static_assert(offsetof(ns_level, flags) == 35, "flags is elsewhere in Python");
+static_assert(offsetof(ns_level, chance) == 36, "chance is elsewhere in Python");
+static_assert(offsetof(ns_level, amount_kind) == 37, "amount_kind is elsewhere in Python");
+static_assert(offsetof(ns_level, data) == 38, "data is elsewhere in Python");
+static_assert(offsetof(ns_level, toggle) == 39, "toggle is elsewhere in Python");
 
 /* A queue of tasks. */
 typedef struct ns_queue {
     int32_t home; /* node of the queue's words; -1 for a queue of the whole machine */
     int32_t owner; /* first worker of its unit */
     int32_t capacity; /* 0: without bound */
+    uint16_t in_a_row; /* of a slot: tasks that its worker takes from it in a row before it closes; 0: any */
+    uint8_t hidden; /* 1: only its owner takes from it */
     uint8_t family;
     uint8_t own_end; /* End */
     uint8_t steal_end; /* End */
     uint8_t full; /* Full */
+    uint8_t pad;
 } ns_queue;
-static_assert(sizeof(ns_queue) == 16, "ns_queue has another size in Python");
+static_assert(sizeof(ns_queue) == 20, "ns_queue has another size in Python");
 static_assert(offsetof(ns_queue, home) == 0, "home is elsewhere in Python");
 static_assert(offsetof(ns_queue, owner) == 4, "owner is elsewhere in Python");
 static_assert(offsetof(ns_queue, capacity) == 8, "capacity is elsewhere in Python");
-static_assert(offsetof(ns_queue, family) == 12, "family is elsewhere in Python");
-static_assert(offsetof(ns_queue, own_end) == 13, "own_end is elsewhere in Python");
-static_assert(offsetof(ns_queue, steal_end) == 14, "steal_end is elsewhere in Python");
-static_assert(offsetof(ns_queue, full) == 15, "full is elsewhere in Python");
+static_assert(offsetof(ns_queue, in_a_row) == 12, "in_a_row is elsewhere in Python");
+static_assert(offsetof(ns_queue, hidden) == 14, "hidden is elsewhere in Python");
+static_assert(offsetof(ns_queue, family) == 15, "family is elsewhere in Python");
+static_assert(offsetof(ns_queue, own_end) == 16, "own_end is elsewhere in Python");
+static_assert(offsetof(ns_queue, steal_end) == 17, "steal_end is elsewhere in Python");
+static_assert(offsetof(ns_queue, full) == 18, "full is elsewhere in Python");
+static_assert(offsetof(ns_queue, pad) == 19, "pad is elsewhere in Python");
 
 /* The probability with which a level is entered, and its changes by success and failure. */
 typedef struct ns_chance {

@@ -130,9 +130,11 @@ bool ns_looks_at_data(const ns_plan *plan) {
     return false;
 }
 
-static bool has_room(const ns_plan *plan, const ns_view *view, uint32_t queue) {
-    int32_t capacity = plan->queues[queue].capacity;
-    return !capacity || view->length[queue] < capacity;
+static bool has_room(const ns_plan *plan, const ns_view *view, const ns_new_task *task, uint32_t queue) {
+    const ns_queue *asked = &plan->queues[queue];
+    if (asked->full == NS_FULL_DISPLACE) return task->slots;
+    if (!asked->capacity || view->length[queue] < asked->capacity) return true;
+    return task->spills && ns_spills(asked);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -195,12 +197,12 @@ static int32_t usual_home(const ns_plan *plan, int32_t position) {
     return plan->seg[row.end] - first == 1 ? (int32_t)plan->queue[first] : NS_UNKNOWN;
 }
 
-static int32_t first_with_room(const ns_turn *turn, ns_row row) {
+static int32_t first_with_room(const ns_turn *turn, const ns_new_task *task, ns_row row) {
     ns_walk walk;
     ns_walk_start(&walk, row);
     uint32_t queue;
     while (ns_walk_next(&walk, turn, &queue)) {
-        if (has_room(turn->plan, turn->view, queue)) return (int32_t)queue;
+        if (has_room(turn->plan, turn->view, task, queue)) return (int32_t)queue;
     }
     return NS_UNKNOWN;
 }
@@ -212,7 +214,7 @@ static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     for (uint32_t at = 0; at < plan->domain_count; at++) {
         int32_t home = plan->domains[at];
         if (!task->similarity[home]) continue;
-        int32_t queue = first_with_room(turn, ns_row_at(plan, turn->level, home));
+        int32_t queue = first_with_room(turn, task, ns_row_at(plan, turn->level, home));
         if (queue == NS_UNKNOWN) continue;
         int64_t gain = best == NS_UNKNOWN ? 1 : turn->view->length[best] - turn->view->length[queue];
         if (gain > 0 || (gain == 0 && queue < best)) best = queue;
@@ -226,11 +228,11 @@ static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_ta
     int32_t node;
     if (!data_holds(plan, data, task, plan->node[turn->actor->position], &node)) return NS_UNKNOWN;
     if (turn->level->anchor != NS_ANCHOR_DATA) {
-        return first_with_room(turn, rule_row(turn, task));
+        return first_with_room(turn, task, rule_row(turn, task));
     }
     if (node == NS_NOWHERE) return NS_UNKNOWN;
     if (data->rank == NS_RANK_ANY) return shortest_of_homes(turn, task);
-    return first_with_room(turn, ns_row_at(plan, turn->level, node));
+    return first_with_room(turn, task, ns_row_at(plan, turn->level, node));
 }
 
 /* Whether the rule applies to tasks of every tier, or to the tier of `task`. */
@@ -243,7 +245,7 @@ static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     uint8_t data = turn->level->data;
     if (!ns_in_force(turn->level, turn->view) || !asks_for(turn->level, task)) return NS_UNKNOWN;
     if (data != NS_NONE8) return place_by_data(turn, &turn->plan->data[data], task);
-    return first_with_room(turn, rule_row(turn, task));
+    return first_with_room(turn, task, rule_row(turn, task));
 }
 
 /* Add `queue` to the queues that get a copy of the task, unless it is one of them. */
@@ -266,13 +268,15 @@ static void leave_out(ns_new_task *task, int32_t queue) {
 int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_new_task *task) {
     task->looked = false;
     task->copies = 0;
+    task->rule = 0;
     if (plan->steal_levels == plan->levels) return NS_UNKNOWN;
-    int32_t queue = usual_home(plan, actor->position);
-    if (queue != NS_UNKNOWN && has_room(plan, view, (uint32_t)queue)) return queue;
+    int32_t queue = task->first ? NS_UNKNOWN : usual_home(plan, actor->position);
+    if (queue != NS_UNKNOWN && has_room(plan, view, task, (uint32_t)queue)) return queue;
     ns_turn turn = {plan, NULL, actor, &actor->dispatch, view, task->index, task->count};
     queue = NS_UNKNOWN;
-    for (uint32_t rule = plan->steal_levels; queue == NS_UNKNOWN && rule < plan->levels; rule++) {
+    for (uint32_t rule = plan->steal_levels + task->first; queue == NS_UNKNOWN && rule < plan->levels; rule++) {
         turn.level = &plan->level[rule];
+        task->rule = rule - plan->steal_levels;
         queue = place_by_rule(&turn, task);
         if (queue == NS_UNKNOWN || !(turn.level->flags & NS_FLAG_COPY)) continue;
         add_copy(task, (uint32_t)queue);

@@ -24,6 +24,10 @@ typedef struct {
     int32_t label;   /* the unit (set of workers) that the task is for, or negative */
     uint32_t *copy;  /* [dispatch rules] the queues that get a copy; NULL if no rule leaves copies */
     uint32_t copies; /* number of queues in `copy` */
+    uint32_t first;  /* number of the first rule that is asked */
+    bool spills;     /* a full queue has room if its tasks can leave it for another queue */
+    bool slots;      /* a slot has room, be it full; otherwise a slot has no room, be it empty */
+    uint32_t rule;   /* set by ns_place: the number of the rule that has found the queue */
 } ns_new_task;
 
 /* Whether any dispatch rule of the plan looks at the objects of tasks. */

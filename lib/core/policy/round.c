@@ -65,9 +65,11 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     return wanted < there ? wanted : there;
 }
 
-/* Whether the worker skips the level: in a leapfrogging join a worker uses only levels with the anchor thief. */
+/* Whether the worker skips the level: in a round a level that is polled, in a poll a level that is not due, and in a
+ * leapfrogging join a level without the anchor thief (A-48). */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
-    return actor->leaps && level->anchor != NS_ANCHOR_THIEF;
+    const bool due = actor->polls ? level->every && actor->polls % level->every == 0 : !level->every;
+    return !due || (actor->leaps && level->anchor != NS_ANCHOR_THIEF);
 }
 
 bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor) {
@@ -276,9 +278,8 @@ static bool note_visit(void *context, uint32_t level, uint32_t queue) {
     return self->visit.call(self->visit.context, level, queue);
 }
 
-bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
-                         bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context) {
-    noted_visit noted = {{visit, context}, false};
+static bool any_in_rounds(const ns_plan *plan, ns_actor *actor, const ns_view *view, visitor visit) {
+    noted_visit noted = {visit, false};
     const visitor noting = {note_visit, &noted};
     uint64_t rising = 0;
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
@@ -295,6 +296,15 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
         if (any_of_level(plan, &plan->level[index], actor, view, noting)) return true;
     }
     return false;
+}
+
+bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
+                         bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context) {
+    const int64_t polls = actor->polls;
+    actor->polls = 0; /* a poll is no part of a round */
+    const bool stopped = any_in_rounds(plan, actor, view, (visitor){visit, context});
+    actor->polls = polls;
+    return stopped;
 }
 
 /* Whether every round of the level consists of random picks, with one random number for each probe. */

@@ -35,6 +35,7 @@ typedef struct {
     int32_t position, own, last, parent, thief; /* workers or queues; NS_UNKNOWN: none */
     bool leapfrogs, leaps;                      /* `leapfrogs`: its joins do; `leaps`: it waits in a join now */
     int64_t robbed;                             /* tasks that other workers have taken from its own queue */
+    int64_t polls; /* tasks that it has executed before the poll at hand; 0: it makes rounds */
     int32_t taker; /* in a leapfrogging join: the worker that it may steal from, or NS_UNKNOWN */
     ns_stream victims, dispatch;
     int64_t *cursor;     /* [levels] round-robin cursors */
@@ -63,6 +64,11 @@ void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64
 static inline uint32_t ns_segment_draw(const ns_plan *plan, uint32_t segment, ns_stream *stream) {
     const uint32_t first = plan->seg[segment], size = plan->seg[segment + 1] - first;
     return plan->queue[first + ns_stream_below(stream, size)];
+}
+
+/* Whether half of the queue leaves it if a worker puts a task into it while it is full. */
+static inline bool ns_spills(const ns_queue *queue) {
+    return queue->full == NS_FULL_SPILL_OLDEST || queue->full == NS_FULL_SPILL_NEWEST;
 }
 
 /* Whether a level or rule is in force in the iteration of `view`, with the switches of `view`. */

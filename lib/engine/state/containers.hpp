@@ -50,6 +50,12 @@ public:
         if (size_ == mask_ + 1) grow();
         at(size_++) = value;
     }
+    void push_front(const T& value) {
+        if (size_ == mask_ + 1) grow();
+        head_ = (head_ - 1) & mask_;
+        ++size_;
+        front() = value;
+    }
     void pop_front() {
         head_ = (head_ + 1) & mask_;
         --size_;

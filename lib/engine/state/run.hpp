@@ -52,6 +52,7 @@ struct Run {
           ranges(plan, seed),
           queues(plan, seed, recorder),
           team(new_team(plan)),
+          aside(new_aside(plan.steal)),
           frames(plan, prepared.programs),
           controls(plan, frames, ranges, queues),
           steals(plan.nodes) {}
@@ -92,6 +93,7 @@ struct Run {
     const ItemRanges ranges;
     TaskQueues queues;
     Team team;
+    std::vector<Aside> aside;  // [workers], or empty
     Frames frames;
     TaskControls controls;
     NestedJoins joins;

@@ -76,6 +76,15 @@ bool ns_plan_file_is_for_threads(ns_plan_file *self) {
         if (helped.at[worker])
             return ns_plan_refuse(&self->reader, "the strategy has helpers, which threads do not start");
     }
+    const ns_plan *steal = &self->plan.steal;
+    for (uint32_t q = 0; q < steal->queue_count; q++) {
+        if (steal->queues[q].full == NS_FULL_DISPLACE || ns_spills(&steal->queues[q]))
+            return ns_plan_refuse(&self->reader, "tasks leave a full queue for another, which threads do not do");
+    }
+    for (uint32_t level = 0; level < steal->steal_levels; level++) {
+        if (steal->level[level].every)
+            return ns_plan_refuse(&self->reader, "workers poll a level between tasks, which threads do not do");
+    }
     return true;
 }
 

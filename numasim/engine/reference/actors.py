@@ -52,6 +52,7 @@ class Worker:
     node: int
     domain: int  # last-level cache
     own: int | None  # the worker's own queue
+    slot: int | None  # the worker's slot, in front of its own queue
     boundless_own: int | None  # the own queue, if every new task goes there and the queue is never full
     priority: tuple[int, ...]  # [ranks] the SimPy priority of the worker's events
     probe_ps: list[int]  # [queues]
@@ -78,6 +79,8 @@ class Worker:
     # (height, ready task): the task is offered once the worker's stack is lower than the height, the last task first
     backlog: list[tuple[int, int]] = field(default_factory=list)
     agenda: deque[int] = field(default_factory=deque)  # tasks that the worker begins before tasks of its queue
+    first_rule: int = 0  # the first dispatch rule for the next task of the outbox, which has left a slot
+    slot_run: int = 0  # tasks in a row that the worker has taken from its slot
     segment: int = 0
     reserved: int = -1  # the unit, taken in advance, for which the worker's helper prefetches; -1: none
 
@@ -87,6 +90,8 @@ class Worker:
     probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # still to send: (level, queue)
     probed: bool = False  # whether the present round has sent any probe
     round_goes_on: bool = False  # the next poll goes on with the round
+    polled: int = 0  # the worker's ``tasks`` at the last poll of a level between tasks
+    polling: bool = False  # such a poll is under way
     level: int = 0  # the level of the probe that is under way
     target: int = 0  # the queue of the probe that is under way
     wrote: bool = False  # whether the probe wrote the queue's line: when it was sent, the queue held a task
@@ -192,6 +197,7 @@ def make_worker(plan: Plan, tables: Tables, ident: int, event: ActorEvent) -> Wo
         node=int(plan.workers.node[ident]),
         domain=int(plan.workers.llc[ident]),
         own=tables.own[ident],
+        slot=tables.slot.get(ident),
         boundless_own=tables.own[ident] if tables.own_never_full else None,
         priority=tuple(priority(rank, ident) for rank in Rank),
         probe_ps=tables.probe_ps(ident),

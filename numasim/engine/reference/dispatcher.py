@@ -2,6 +2,9 @@
 
 Interpretations of the model that are decided here:
 
+- A task that has left a slot goes to a queue as the worker's next step, if putting a task takes time. When a full queue
+  spills, the worker chooses the other queue before it waits for that queue's lock, and chooses again if the full queue
+  has room by then.
 - If no queue has room for a task, the worker that spawned or released the task executes it at once: a worker cannot
   wait for itself. Released tasks that the worker has not offered yet wait until that task is finished. An extra
   producer waits for the next pop instead.
@@ -22,6 +25,7 @@ from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import Full
+from numasim.strategy.probe import NO_ROOM
 from numasim.strategy.similarity import Objects
 from numasim.strategy.sync_places import NO_LOCK
 
@@ -50,6 +54,9 @@ class Dispatcher(Component):
         self._lines = lines
         self._resting = resting
         self._locate_ps = plan.costs.locate_ps
+        self._move_ps = plan.costs.move_ps
+        self._spilling = [full in (Full.SPILL_OLDEST, Full.SPILL_NEWEST) for full in run.tables.full]
+        self._source = NO_ROOM  # the full queue whose half leaves it together with the task chosen for last
         self._resume_ppm = plan.inline_resume_ppm
         self._overflowed = [False] * len(plan.steal.queues)
         self._puts_take_time = bool(run.tables.push_ps or len(plan.words.queue_lock))
@@ -65,7 +72,7 @@ class Dispatcher(Component):
         if self._puts_take_time:
             w.outbox.append(task)
         else:
-            self._put(w, self._choose(w, task), task)
+            self._put(w, self._choose(w, task), task, self._source)
 
     def offer_released(self, w: Worker) -> None:
         """Put the tasks of the outbox into queues, if that takes no time."""
@@ -84,23 +91,32 @@ class Dispatcher(Component):
     def put_next(self, w: Worker) -> bool:
         """Put the next task of the outbox into a queue; return False if the worker waits for the queue's lock."""
         q = self._choose(w, w.outbox[0])
-        lock = NO_LOCK if q < 0 or q == w.own else self._tables.queue_lock[q]
+        lock, source = NO_LOCK if q < 0 or q == w.own else self._tables.queue_lock[q], self._source
         if lock == NO_LOCK:
-            self._put(w, q, w.outbox.popleft())
+            self._put(w, q, w.outbox.popleft(), source)
             return True
-        self._sync.request(lock, w.id, lambda actor: self._put_locked(self._workers[actor], q, lock))
+        self._sync.request(lock, w.id, lambda actor: self._put_locked(self._workers[actor], q, lock, source))
         return False
 
-    def _put_locked(self, w: Worker, q: int, lock: int) -> None:
-        """The worker has the queue's lock: put the task there, or elsewhere if the queue became full meanwhile."""
-        full = self._queues.length[q] >= self._queues.capacity[q]
-        if not full:
-            self._put(w, q, w.outbox.popleft())
+    def _put_locked(self, w: Worker, q: int, lock: int, source: int) -> None:
+        """The worker has the queue's lock: put the task there, or elsewhere if the queue became full meanwhile, or if
+        the full queue ``source`` got room.
+        """
+        stands = self._is_full(source) if source >= 0 else not self._is_full(q)
+        if stands:
+            self._put(w, q, w.outbox.popleft(), source)
         self._sync.release(lock, w.id)
-        if not full or self.put_next(w):
+        if stands or self.put_next(w):
             self._proceed(w)
 
-    def _put(self, w: Worker, q: int, task: int) -> None:
+    def _is_full(self, q: int) -> bool:
+        return self._queues.length[q] >= self._queues.capacity[q]
+
+    def _put(self, w: Worker, q: int, task: int, source: int) -> None:
+        """Put a task into queue ``q``, chosen for the worker, with half of the tasks of queue ``source`` if there is
+        one; a negative ``q``: the worker executes the task at once.
+        """
+        w.first_rule = 0
         if q < 0:
             if self._live.count and task < self._program.rows:
                 self._live.begin(w, task)
@@ -109,8 +125,34 @@ class Dispatcher(Component):
                 self._joins.begun(w, task)
             while w.outbox:
                 w.backlog.append((len(w.stack), w.outbox.pop()))
+        elif source >= 0:
+            self._spill(w, source, q, task)
+        elif q == w.slot and self._is_full(q):
+            self._displace(w, q, task)
         else:
             self.push(w, q, task)
+
+    def _displace(self, w: Worker, slot: int, task: int) -> None:
+        """Put a task into the worker's full slot; the task that leaves the slot goes by the rules after the slot's."""
+        older, w.first_rule = self._queues.pop(slot, 0), self._prober.rule + 1
+        self.push(w, slot, task)
+        if self._puts_take_time:
+            w.outbox.appendleft(older)
+        else:
+            self._put(w, self._choose(w, older), older, self._source)
+
+    def _spill(self, w: Worker, source: int, q: int, task: int) -> None:
+        """Move half of the tasks of the full queue ``source``, and then ``task``, to the back of queue ``q``."""
+        end = int(self._tables.full[source] == Full.SPILL_NEWEST)
+        moved = [self._queues.pop(source, end) for _ in range(self._queues.capacity[source] // 2)]
+        if self._lines:
+            self._lines.pop(w, source, end)
+        w.owed_ps += len(moved) * self._move_ps
+        leaving = [*(moved[::-1] if end else moved), task]
+        self.push(w, q, leaving[0])
+        for each in leaving[1:]:
+            self._queues.push(q, each)
+            self._recorder.detail(PUT, w.id, each, q)
 
     def push(self, actor: Worker | Producer, q: int, task: int) -> None:
         """Put the task placed last (`place`) into queue ``q``, and copies into the queues that copying rules chose."""
@@ -150,18 +192,26 @@ class Dispatcher(Component):
             self._overflowed[q] = False
         return self._overflowed[q]
 
-    def place(self, position: int, task: int) -> int:
-        """Return the queue that the dispatch rules find for a task; negative if every queue of the rules is full."""
+    def place(self, position: int, task: int, first: int = 0, spills: bool = False, slots: bool = False) -> int:
+        """Return the queue that the dispatch rules from number ``first`` on find for a task; negative if every queue of
+        the rules is full. ``spills`` and ``slots`` are those of `Prober.place`.
+        """
         index, count = self.numbers.index_and_count(task)
         about = self._about(task) if self._rules_ask else ((), True)
         asked = (self._controls.asked_tier(task), self._controls.label(task)) if self._asks_tasks else ()
-        return self._prober.place(position, self._queues, index, count, *about, *asked)
+        return self._prober.place(
+            position, self._queues, index, count, *about, *asked, first=first, spills=spills, slots=slots
+        )
 
     def _choose(self, w: Worker, task: int) -> int:
         """Return the queue for a worker's new task; negative if every queue that the dispatch rules name is full."""
         if w.boundless_own is not None:
             return w.boundless_own  # no strategy with copies has queues without bound
-        q = self.place(w.id, task)
+        run = 0 if w.slot is None else self._tables.in_a_row[w.slot]
+        q = self.place(w.id, task, w.first_rule, spills=True, slots=not run or w.slot_run < run)
+        self._source = q if q >= 0 and self._spilling[q] and self._is_full(q) else NO_ROOM
+        if self._source >= 0:
+            q = self.place(w.id, task, self._prober.rule + 1)
         if self._costs:
             # the time to decide, and to move the cache line of each chosen queue that is not the worker's own
             moved = (each for each in (*self._prober.copies, q) if q >= 0 and each != w.own)

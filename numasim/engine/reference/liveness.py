@@ -54,11 +54,12 @@ class Liveness:
 
     def can_find(self, w: Worker) -> bool:
         """Tell whether some round of probes can bring the worker a task while no queue changes."""
-        run, q = self._run, w.own
+        run = self._run
         if w.waiting:
             return False
-        if q is not None and run.queues.length[q] and self._may_take(w, q, run.tables.own_end[q]):
-            return True
+        for q in (w.own, w.slot):
+            if q is not None and run.queues.length[q] and self._may_take(w, q, run.tables.own_end[q]):
+                return True
         if not run.joins.may_probe(w):
             return False
         run.joins.set_out(w)

@@ -70,6 +70,7 @@ class Resting(Component):
         by_searchers = rule.cap > 0 or rule.at in ("no-searcher", "uncovered") or rule.chain_by == "last-searcher"
         # whether a rule depends on the number of searchers
         self._counts = (rule.sleeps and by_searchers) or any(phase.crowded for phase in rule.phases)
+        self._hidden = run.plan.steal.queues["hidden"].tolist()
         self._searching = 0  # bits of the workers that search
         self._covering = 0  # bits of the searching workers that may take every task
         self._sleepers: list[int] = []  # announced or asleep workers, in the order of announcements
@@ -319,6 +320,8 @@ class Resting(Component):
 
     def pushed(self, actor: Worker | Producer, q: int, held: bool) -> None:
         """A task has come into queue ``q``: wake sleepers by the rule; ``held``: the queue held tasks before."""
+        if self._hidden[q]:
+            return
         self._pushes += 1
         if self._lines and self._rule.sleeps:
             self._lines.pool(actor, writes=False)

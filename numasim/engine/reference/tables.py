@@ -26,6 +26,8 @@ class Tables:
         steal, work, costs = plan.steal, plan.workload, plan.costs
         queues = steal.queues
         self.own = [None if q == NO_QUEUE else int(q) for q in steal.own]
+        self.slot = {int(queues["owner"][q]): int(q) for q in steal.slots.nonzero()[0]}  # of each worker
+        self.in_a_row = queues["in_a_row"].tolist()
         self._home = queues["home"].tolist()
         self.owner = queues["owner"].tolist()
         self.own_end = queues["own_end"].tolist()

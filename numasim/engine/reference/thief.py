@@ -80,6 +80,7 @@ class Thief(Component):
         self._pass_over = pass_over
         self._strict = run.joins.strict
         self._refill = run.tables.refill
+        self._polls = run.prober.polls
         self._passes = 0  # steals after which the thief began no task at once
         self._progress_seen = (0, 0)
         self._copies = run.plan.steal.copies
@@ -100,24 +101,37 @@ class Thief(Component):
     def seek(self, w: Worker) -> bool:
         """Take the next implicit body or own task, or start to search; False when the worker is now idle."""
         if w.agenda and not w.stack:
+            w.slot_run = 0
             self._begin(w, w.agenda.popleft())
             return True
+        if self._polls and (w.polling or self._is_poll_due(w)):
+            return self._poll(w)
         if self._pop_own(w, self._refill):
             return True
         if not w.idle:
             self._go_idle(w)
+            self._begin_search(w)
             if self._resting and not self._resting.may_search(w):
                 return self._give_up(w)
         return self._start_round(w)
 
     def _pop_own(self, w: Worker, keep: int | None) -> bool:
-        """Begin the next own task if the queue holds more than ``keep`` (None: its threshold s; A-10)."""
+        """Begin the task of the slot, else the next own task if the queue holds more than ``keep`` (None: its
+        threshold s; A-10).
+        """
+        if w.slot is not None and self._queues.length[w.slot] and self._pop(w, w.slot, 0):
+            w.slot_run += 1
+            return True
         q = w.own
-        if q is None:
+        if q is None or not self._pop(w, q, self._queues.low[q] if keep is None else keep):
             return False
+        w.slot_run = 0
+        return True
+
+    def _pop(self, w: Worker, q: int, least: int) -> bool:
+        """Begin the next task of a queue of the worker if the queue holds more than ``least`` tasks."""
         queues = self._queues
         end = self._own_end[q]
-        least = queues.low[q] if keep is None else keep
         if self._lines:
             self._lines.pop(w, q, end)
         if queues.length[q] <= least:
@@ -172,10 +186,12 @@ class Thief(Component):
         w.idle = True
         self._activity_changed()
         w.failed = w.failed_remote = 0
-        if self._owners_announce and w.own is not None:
-            self._queues.owner_searches(w.own)
         w.began = self._clock.now + w.owed_ps
         w.probing_before_ps = w.idle_steal_ps
+
+    def _begin_search(self, w: Worker) -> None:
+        if self._owners_announce and w.own is not None:
+            self._queues.owner_searches(w.own)
         if self._resting:
             self._resting.begin_search(w)
         if not w.thresholds_known and w.tasks and self._plan.steal.thresholds.when == "first-drain":
@@ -186,6 +202,9 @@ class Thief(Component):
         if w.naps and self._resting:
             self._resting.end_nap(w)
         w.idle = w.round_goes_on = False
+        if w.polling:
+            w.polling = False
+            self._prober.set_polls(w.id, 0)
         self._activity_changed()
         if self._resting:
             self._resting.end_search(w)
@@ -251,6 +270,34 @@ class Thief(Component):
         high, low = computed_thresholds(self._plan.steal.thresholds, costs.push_ps, costs.pop_ps, seen)
         queues.set_thresholds(w.own, high, low)
 
+    # ---- polls between tasks (`every` of a level) ------------------------------------------------------------------
+
+    def _is_poll_due(self, w: Worker) -> bool:
+        due = w.tasks != w.polled and any(w.tasks % every == 0 for every in self._polls)
+        return due and not w.idle and self._joins.may_probe(w)
+
+    def _poll(self, w: Worker) -> bool:
+        """Probe the levels that are due: a short idle episode in which the worker does not search."""
+        if not w.polling:
+            w.polling = True
+            w.polled = w.tasks
+            self._prober.set_polls(w.id, w.tasks)
+            self._go_idle(w)
+        return self._start_round(w)
+
+    def _end_poll(self, w: Worker) -> bool:
+        """The poll found nothing: take an own task, or begin to search."""
+        w.polling = False
+        self._prober.set_polls(w.id, 0)
+        if w.held:
+            self._release_held(w)
+        if self._pop_own(w, self._refill):
+            return True
+        self._begin_search(w)
+        if self._resting and not self._resting.may_search(w):
+            return self._give_up(w)
+        return self._start_round(w)
+
     # ---- rounds ----------------------------------------------------------------------------------------------------
 
     def _start_round(self, w: Worker) -> bool:
@@ -272,7 +319,7 @@ class Thief(Component):
         """Send the next probe of the round; return True if the round is over and the worker has something to run."""
         probe = next(w.probes, None)
         if probe is None:
-            return self._end_round(w)
+            return self._end_poll(w) if w.polling else self._end_round(w)
         w.level, w.target = probe
         w.probed = True
         if self._locks_probes:
@@ -410,6 +457,7 @@ class Thief(Component):
         if self._lines:
             self._lines.take(w, q, end)
         w.owed_ps += w.take_ps[q] + (count - 1) * self._plan.costs.move_ps
+        w.slot_run = 0
         taken = [self._queues.pop(q, end) for _ in range(count)]
         if self._lazy_queues:
             self._lazy_queues.stolen_from(q)
@@ -443,7 +491,7 @@ class Thief(Component):
         """After a fruitless probe, tell whether the worker has something to run."""
         if self._joins.is_over(w) or self._begin_reserved(w):
             return True
-        if self._backs_off_after_probes:
+        if self._backs_off_after_probes and not w.polling:
             if w.held:
                 self._release_held(w)
             w.round_goes_on = True

@@ -69,6 +69,12 @@ FULL = {
     "next": "The worker's tasks are dealt to all queues in turn.",
     "block": "The same as grow.",
 }
+FAMILY_FULL = FULL | {
+    "displace": "A slot in front of its worker's own queue: a new task takes the place of the slot's task, which goes "
+    "to the queue that the next dispatch rules find (model 4.1).",
+    "spill-oldest": "The oldest half of the queue and the new task go to the queue that the next dispatch rules find.",
+    "spill-newest": "The newest half of the queue and the new task go to the queue that the next dispatch rules find.",
+}
 THRESHOLD = {
     "literal": "S is the capacity less the pushes that come during one push (thesis, equation 3.3).",
     "avail": "S is s + 1.",

@@ -16,11 +16,13 @@ from numasim.parts.models.idle_model import IdleSpec
 from numasim.schema.enumerations import MOST_BYTES, MOST_UNITS_PER_S, JoinKind, LineName, ProducerKind
 
 FullRule = Literal["grow", "inline", "next", "block"]
+FamilyFullRule = Literal[FullRule, "displace", "spill-oldest", "spill-newest"]
 ReleaseRule = Literal["queue", "begin"]
 QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
 ThresholdRule = Literal["literal", "avail"]
 Join = Annotated[JoinKind, Choices(meanings.JOIN)]
 Full = Annotated[FullRule, Choices(meanings.FULL)]
+FamilyFull = Annotated[FamilyFullRule, Choices(meanings.FAMILY_FULL)]
 Threshold = Annotated[ThresholdRule, Choices(meanings.THRESHOLD)]
 MAX_TASKS = 2**31 - 1  # a compiled plan holds queue lengths and their bounds in 32 bits
 

@@ -36,7 +36,7 @@ SELF_TAKES = ("others", *get_args(InsideName))
 class LevelSpec(LeanModel, Sometimes, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how many tasks it takes."""
 
-    left_out: ClassVar[Collection[str]] = ("from_pass",)
+    left_out: ClassVar[Collection[str]] = ("from_pass", "every")
 
     source: Source = Field(
         alias="from", description="The set of queues that is searched, seen from the worker that searches (model 4.13)."
@@ -98,6 +98,11 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
     from_pass: Annotated[PositiveCount, Field(le=MOST_PASSES)] = Field(
         1, description="The first pass of a round in which the level is searched, if rounds have several passes."
     )
+    every: Annotated[PositiveCount, Field(lt=2**32)] | None = Field(
+        None,
+        description="The worker polls the level, before it looks into its own queue, each time that it has executed so "
+        "many more tasks; rounds leave the level out (model 4.13). Default: the level belongs to rounds.",
+    )
     chance: Chance | None = Field(
         None,
         description="Probability of searching this level and no later one. Default: all levels are searched in turn.",
@@ -114,6 +119,8 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
             yield f"sample goes with pick: longest or shortest, not with pick: {self.pick}"
         if self.visit != "nearest" and self.by is None:
             yield f"visit: {self.visit} chooses among groups, so by: node (or core, llc, socket, distance) is needed"
+        if self.every is not None and (self.chance is not None or self.from_pass > 1):
+            yield "every takes the level out of rounds, so chance and from_pass would have no effect"
         yield from self.never()
 
 

@@ -36,7 +36,7 @@ from numasim.parts.models.placement_model import (
     PlacementSpec,
     TunedPlacementSpec,
 )
-from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks
+from numasim.parts.models.runtime_model import BackoffSpec, FamilyFull, Join, Rule, Tasks
 from numasim.parts.models.search_model import MOST_LEVELS, MOST_PASSES, DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_terms import (
     MOST_SWITCHES,
@@ -77,12 +77,13 @@ class HelperSpec(Model):
 
 
 End = Annotated[Literal["lifo", "fifo"], Choices(meanings.END)]
+MOVES = ("displace", "spill-oldest", "spill-newest")  # what becomes of tasks of a full queue that leave it
 
 
 class QueueSpec(LeanModel):
     """A family of queues: one queue for each unit of a kind."""
 
-    left_out: ClassVar[Collection[str]] = ("lines",)
+    left_out: ClassVar[Collection[str]] = ("lines", "in_a_row")
 
     per: Unit = Field(
         description="The kind of unit: the family has a queue for each unit of the kind that has a worker."
@@ -97,9 +98,14 @@ class QueueSpec(LeanModel):
     capacity: Tasks | None = Field(
         None, description="Tasks that a queue holds. Default: of workers' queues runtime.capacity, of others no limit."
     )
-    full: Full | None = Field(
+    full: FamilyFull | None = Field(
         None,
         description="What becomes of a new task if the queue is full. Default: of workers' queues on_full, else grow.",
+    )
+    in_a_row: Annotated[PositiveCount, Field(lt=2**16)] | None = Field(
+        None,
+        description="With full: displace, how many tasks in a row a worker takes from its slot; while the last of them "
+        "runs, new tasks pass over the slot. Default: any number.",
     )
     lines: Literal[1, 2] = Field(
         1, description="Cache lines of a queue's words: 1 for both ends, or 2, one for each end (model 5.6)."
@@ -244,8 +250,14 @@ class StrategySpec(LeanModel, CheckedModel):
 
     @property
     def worker_family(self) -> str | None:
-        """Return the family whose queues are the workers' own, or None."""
-        return next((name for name, family in self.queues.items() if family.per == "worker"), None)
+        """Return the family whose queues are the workers' own, or None; slots are in front of these queues."""
+        own = (name for name, family in self.queues.items() if family.per == "worker" and name not in self.slots)
+        return next(own, None)
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Return the families of slots, whose newest task takes the place of an older one."""
+        return tuple(name for name, family in self.queues.items() if family.full == "displace")
 
     @property
     def announcement(self) -> Announcement:
@@ -287,8 +299,11 @@ class StrategySpec(LeanModel, CheckedModel):
 
     @property
     def search(self) -> tuple[LevelSpec, ...]:
-        """Return the levels of a whole round, pass by pass."""
-        return tuple(each for number in range(self.passes) for each in self.steal if each.from_pass <= number + 1)
+        """Return the levels of a whole round, pass by pass, and in the first pass the levels that are polled."""
+        passes = range(1, self.passes + 1)
+        return tuple(
+            each for at in passes for each in self.steal if each.from_pass <= at and not (at > 1 and each.every)
+        )
 
     @property
     def switches(self) -> tuple[str, ...]:
@@ -322,7 +337,8 @@ class StrategySpec(LeanModel, CheckedModel):
         return any(rule.pick in ("cyclic", "block") for rule in self.dispatch or ())
 
     def _problems(self) -> Iterator[str]:
-        taken = {self.worker_family}.union(*(self.families(level) for level in self.steal if level.source != "last"))
+        named = (self.families(level) for level in self.steal if level.source != "last" and not level.every)
+        taken = {self.worker_family, *self.slots}.union(*named)
         for name in self.queues:
             if name not in taken:
                 yield f"no level takes from queue {name!r}: add a steal level such as {{from: own, queue: {name}}}"
@@ -331,6 +347,7 @@ class StrategySpec(LeanModel, CheckedModel):
         if self.join == "leapfrog" and not any(level.source == "thief" for level in self.steal):
             yield "join: leapfrog steals by levels from: thief alone, but there is none: add {from: thief} to steal"
         yield from self._goes_through_levels()
+        yield from self._displaces()
         symbolic = self.refill == "min" or any(is_symbolic(entry.condition) for entry in self._entries)
         if self.thresholds == "none" and symbolic:
             yield "a condition or refill refers to the thresholds min and max, but thresholds is none"
@@ -415,6 +432,29 @@ class StrategySpec(LeanModel, CheckedModel):
                 yield f"steal[{number}].chance: the level takes the place of later levels, so a round has one pass"
         if len(self.search) > MOST_LEVELS:
             yield f"a round has {len(self.search)} levels in all its passes, at most {MOST_LEVELS}"
+
+    def _displaces(self) -> Iterator[str]:
+        rules = self.dispatch or ()
+        for name, family in self.queues.items():
+            if family.in_a_row is not None and name not in self.slots:
+                yield f"queues.{name}.in_a_row goes with full: displace"
+        for name in (name for name, family in self.queues.items() if family.full in MOVES):
+            family, is_slot = self.queues[name], name in self.slots
+            if family.per != "worker" or (is_slot and family.capacity not in (None, 1)):
+                task = "for one task each, " if is_slot else ""
+                yield f"queues.{name}: full: {family.full} is for queues {task}per: worker"
+            named = [at for at, rule in enumerate(rules) if name in self.families(rule)]
+            for at in named:
+                if rules[at].target != "own" or self.families(rules[at]) != (name,):
+                    rule = f"{{to: own, queue: {name}}}"
+                    yield f"dispatch[{at}]: tasks leave a full {name}, so a rule fills it alone, by {rule}"
+            if not named or named[-1] == len(rules) - 1:
+                rule = f"{{to: own, queue: {name}}}"
+                yield f"dispatch needs a rule {rule}, and a later rule for the tasks that leave {name}"
+        if len(self.slots) > 1:
+            yield f"workers have one slot each, but {' and '.join(self.slots)} have full: displace"
+        if any(rule.copies for rule in rules) and any(family.full in MOVES for family in self.queues.values()):
+            yield "copy: yes puts a task into several queues at once, so no family may have full: displace or spill"
 
     def _needs_own_queue(self) -> Iterator[str]:
         if any((level.amount or self.amount) not in ("one", AmountSpec(count=1)) for level in self.steal):
