@@ -38,7 +38,7 @@ MANY_TASKS = 1_000_000  # from this number on, a command prints that a task grap
     "numasim run quickstart",
     "numasim run thesis-remote-steals --set workload.n=64 --set strategy=steal-half --set workers=8",
     "numasim run thesis-remote-steals --set workload='{name: fib, n: 15}' --trace fib.json.gz --json",
-    "numasim run quickstart --as rayon",
+    "numasim run thesis-remote-steals --as rayon --set workload.n=64",
 )
 def run(
     spec: Spec,
