@@ -6,6 +6,7 @@ A probe takes 100 ns, waking a sleeper 1 us, and a wake-up 5 us; all other opera
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,7 @@ def test_a_thief_of_the_fork_join_pool_stays_with_its_victim() -> None:
     seen = under("fork-join-pool", graph(burst(10, 5000, tail_ns=100_000)), 2)
     assert seen["steal_success"] == 10
     begins = sorted(begin for worker, number, begin, _ in seen.stretches if worker == 1 and number)
-    assert {later - earlier for earlier, later in zip(begins, begins[1:], strict=False)} == {(5000 + PROBE) * NS}
+    assert {later - earlier for earlier, later in pairwise(begins)} == {(5000 + PROBE) * NS}
 
 
 def test_opencilk_runs_the_child_first() -> None:
