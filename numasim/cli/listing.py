@@ -111,7 +111,7 @@ def _described(kind: str, name: str) -> str:
     if kind == "strategies":
         from numasim.plan import show_strategy
 
-        return show_strategy.show(name, "xeon-e5-2620-2s", None, 0, "ompi")
+        return show_strategy.show(name, "xeon-e5-2620-2s", None, 0, None)
     if kind == "runtimes":
         from numasim.spec.descriptions import describe_runtime
         from numasim.spec.single_part import read_runtime

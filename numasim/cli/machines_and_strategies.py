@@ -134,7 +134,10 @@ def strategy_show(
     machine: MachineName = "xeon-e5-2620-2s",
     workers: Annotated[int | None, typer.Option(help="default: every hardware thread")] = None,
     worker: Annotated[int, typer.Option(help="the worker whose plan is described")] = 0,
-    runtime: RuntimeName = "ompi",
+    runtime: Annotated[
+        str | None,
+        typer.Option(help="default: that of the strategy's name, else ompi", autocompletion=shipped("runtimes", *YAML)),
+    ] = None,
     as_yaml: AsYaml = False,
 ) -> None:
     """Describe the compiled plan of a worker in plain English."""

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spec, chosen_engine, examples, files, say
+from numasim.cli.shared import (
+    Check,
+    EngineName,
+    Jobs,
+    Json,
+    Results,
+    Sets,
+    Spec,
+    chosen_engine,
+    examples,
+    files,
+    say,
+    schedulers,
+)
 from numasim.errors import CheckError, InputError
 
 if TYPE_CHECKING:
@@ -25,6 +38,7 @@ MANY_TASKS = 1_000_000  # from this number on, a command prints that a task grap
     "numasim run quickstart",
     "numasim run thesis-remote-steals --set workload.n=64 --set strategy=steal-half --set workers=8",
     "numasim run thesis-remote-steals --set workload='{name: fib, n: 15}' --trace fib.json.gz --json",
+    "numasim run thesis-remote-steals --as rayon --set workload.n=64",
 )
 def run(
     spec: Spec,
@@ -49,13 +63,20 @@ def run(
         ),
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--as", help="the scheduler of a task runtime: strategy and runtime of this name", autocompletion=schedulers
+        ),
+    ] = None,
 ) -> None:
     """Simulate once and print what happened. Of a sweep one cell is run, chosen by --set AXIS=VALUE."""
     from numasim.api import run_spec
     from numasim.report.command_output import print_run, run_figures_folder, save_figures
     from numasim.spec.one_run import load_one
+    from numasim.spec.run_spec import of_scheduler
 
-    one = load_one(spec, sets or ())
+    one = load_one(spec, [*(of_scheduler(scheduler) if scheduler else ()), *(sets or ())])
     loaded = one.spec
     for output, what in ((trace, "trace"), (schedule, "schedule")):
         if output is not None and output.exists() and Path(spec).exists() and output.samefile(spec):

@@ -58,6 +58,7 @@ def _of(module: str, name: str) -> Iterable[str]:
 WORKLOADS, STUDIES = ("workload.registry", "MODULES"), ("reproduce.study", "study_names")
 workloads, engines = offered(lambda: _of(*WORKLOADS)), offered(lambda: _of("engine.simulate", "ENGINES"))
 shipped_names = offered(lambda: [*_catalog(), *_of(*WORKLOADS), *_of(*STUDIES)])
+schedulers = offered(lambda: _of("parts.catalog", "schedulers"))
 studies = offered(lambda: [*_of(*STUDIES), "all"], ())
 parts_of_validation = offered(lambda: _of("validate.part_files", "part_names"), YAML)
 

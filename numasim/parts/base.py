@@ -31,6 +31,7 @@ from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import MOST_BYTES
 
+REMARKS = ("name", "sources", "leaves_out")  # fields of a part that change no run, so that they are no contents
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
@@ -92,8 +93,8 @@ class Model(BaseModel):
 
     @cached_property
     def contents_json(self) -> str:
-        """Return canonical JSON of the model without its name and the sources of its values."""
-        return canonical_json(self.model_dump(exclude={"name", "sources"}))
+        """Return canonical JSON of the model without the fields `REMARKS`."""
+        return canonical_json(self.model_dump(exclude=set(REMARKS)))
 
     @cached_property
     def whole_json(self) -> str:
@@ -226,6 +227,7 @@ PositiveCount = Annotated[Whole, Field(ge=1, le=2**48)]
 Seed = Annotated[Whole, Field(ge=0, lt=2**64)]
 Fraction = Annotated[Exact, Field(ge=0, le=1)]
 SignedFraction = Annotated[Exact, Field(ge=-1, le=1)]
+Sentence = Annotated[str, Field(min_length=1, max_length=500)]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
 
 

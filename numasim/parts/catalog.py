@@ -29,6 +29,11 @@ def names(kind: str) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder(kind).glob("*.yaml")))
 
 
+def schedulers() -> tuple[str, ...]:
+    """Return the names that a shipped strategy and a shipped runtime share: together, both are one scheduler."""
+    return tuple(sorted({*names("strategies")} & {*names("runtimes")}))
+
+
 def described(kind: str, name: str) -> str:
     """Return the first sentence of the comment at the head of the shipped file ``name``.
 

@@ -9,6 +9,7 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
+from numasim.parts import catalog
 from numasim.parts.base import Model
 from numasim.parts.choices import choices_of
 from numasim.parts.models.machine_model import MachineSpec
@@ -41,6 +42,7 @@ from numasim.schema.enumerations import (
     Visit,
     Weigh,
 )
+from numasim.spec.descriptions import left_out_lines
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.steal_plan import (
@@ -68,12 +70,14 @@ HEADINGS = {  # the headings of the fields that are shown in YAML
 UNSAID = ("none", None)  # values of these fields that are not shown
 
 
-def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str) -> str:
+def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str | None) -> str:
     """Return the plan of ``worker`` under the named strategy and runtime; ``workers`` None: every hardware thread.
 
-    Names are shipped names or paths. Raises InputError if a part does not exist or the parts do not fit together.
+    Names are shipped names or paths; without a runtime's name the runtime with the strategy's name is taken, or else
+    ompi. Raises InputError if a part does not exist or the parts do not fit together.
     """
-    strategy, runtime = read_strategy(name), read_runtime(runtime_name)
+    own = name if name in catalog.schedulers() else "ompi"
+    strategy, runtime = read_strategy(name), read_runtime(runtime_name or own)
     return explained(strategy, runtime, read_machine(machine_name), workers, worker)
 
 
@@ -93,7 +97,8 @@ def explained(
     names = ("thread", "core", "llc", "node", "socket")
     thread, core, llc, node, socket = (int(getattr(placed, name)[worker]) for name in names)
     place = f"hardware thread {thread}: core {core}, cache domain {llc}, node {node}, socket {socket}"
-    return "\n".join([lines, f"It runs on {place}.", *setting_lines(strategy), *lock_lines(strategy)])
+    said = [*setting_lines(strategy), *lock_lines(strategy), *left_out_lines(strategy)]
+    return "\n".join([lines, f"It runs on {place}.", *said])
 
 
 def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from numasim.parts import catalog
+from numasim.parts.base import REMARKS
 from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.yaml.document import flow_text
 from numasim.spec.run_spec import document_of
 from numasim.spec.sweep_spec import SweepSpec, load_sweep
@@ -51,12 +53,14 @@ def _parameters(name: str) -> Iterator[tuple[str, str, str]]:
             yield field.alias or key, str(default), field.description or ""
 
 
-UNSAID = ("name", "sources")
-
-
 def describe_runtime(runtime: RuntimeSpec) -> str:
-    """Return the name of ``runtime``, and a line with name, value and meaning for each field."""
-    return "\n".join([f"runtime {runtime.name}", *_in_columns(_fields(runtime, ""))])
+    """Return the name of ``runtime``, a line with name, value and meaning for each field, and what is left out."""
+    return "\n".join([f"runtime {runtime.name}", *_in_columns(_fields(runtime, "")), *left_out_lines(runtime)])
+
+
+def left_out_lines(part: StrategySpec | RuntimeSpec) -> list[str]:
+    """Return a line for each rule of the described scheduler that ``part`` leaves out."""
+    return [f"Left out: {sentence}" for sentence in part.leaves_out]
 
 
 def _fields(model: BaseModel, above: str) -> Iterator[tuple[str, str, str]]:
@@ -65,7 +69,7 @@ def _fields(model: BaseModel, above: str) -> Iterator[tuple[str, str, str]]:
         path = f"{above}{field.alias or name}"
         if isinstance(value, BaseModel):
             yield from _fields(value, f"{path}.")
-        elif path not in UNSAID:
+        elif path not in REMARKS:
             yield path, _shown(value), field.description or ""
 
 

@@ -91,6 +91,18 @@ def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> l
     return [*from_mapping(changes or {}), *for_each(sets, from_text)]
 
 
+def of_scheduler(name: str) -> list[str]:
+    """Return the ``field=value`` texts that make the shipped strategy and the shipped runtime ``name`` those of a run.
+
+    Raises InputError for a name that a strategy and a runtime do not share.
+    """
+    known = catalog.schedulers()
+    if name not in known:
+        problem, expected = f"there is no scheduler {name!r}", f"one of {', '.join(known)}"
+        raise InputError(problem, place="--as", expected=expected, value=name, known=known)
+    return [f"strategy={name}", f"runtime={name}"]
+
+
 def unknown_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: FieldPath = ()) -> InputError:
     """Return the error for ``key``, written at ``place`` in the mapping at ``path``, which is none of ``known``."""
     return InputError(f"there is no field {str(key)!r} here", path=path, place=place, value=str(key), known=known)
@@ -196,10 +208,15 @@ class Resolver:
         return made
 
     def _part(self, part: str, document: Node, inner: tuple[Assignment, ...], workload: Any) -> Mapping[str, Model]:
-        """Return the part of ``document`` by name; the default runtime is the runtime that ``workload`` names."""
+        """Return the part of ``document`` by name. The default runtime is the runtime that ``workload`` names, the
+        default strategy the shipped strategy with the name of the runtime.
+        """
         node = document.child(part)
         if node is None and part == "runtime":
             node = Node(workload.default_runtime, document.place)
+        runtime = document.child("runtime")
+        if node is None and part == "strategy" and runtime and runtime.content in catalog.schedulers():
+            node = runtime
         return {part: self.part(part, node or _required(document, part), inner)}
 
     def part(self, part: str, node: Node, inner: tuple[Assignment, ...]) -> Model:

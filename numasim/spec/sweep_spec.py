@@ -15,6 +15,7 @@ from typing import Any
 from numasim.errors import InputError, together
 from numasim.files.reader import YAML, read_text
 from numasim.parts import catalog
+from numasim.parts.base import REMARKS
 from numasim.parts.yaml.document import flow_text
 from numasim.parts.yaml.nodes import Key, Node, path_parts, shown
 from numasim.spec.overrides import Assignment, put_all, put_whole
@@ -207,8 +208,6 @@ def _varied(axes: Node | None) -> Iterator[Key]:
 # A machine has the same contents if the document names it, writes it out or holds it as an object, and with or without
 # its defaults. A field that is incomplete without the axes enters as it is written.
 
-NAMES = ("name", "sources")  # keys of a part that do not count as contents
-
 
 def _shared_contents(resolver: Resolver, document: Node, assignments: Sequence[Assignment]) -> dict[str, Any]:
     """Return ``document`` after ``assignments`` as plain data, without axes, repeats and names."""
@@ -230,7 +229,7 @@ def _field_contents(resolver: Resolver, key: str, node: Node, inner: tuple[Assig
         try:
             return json.loads(resolver.part(key, node, inner).contents_json)
         except InputError:
-            return put_all(resolver.reader.expand(key, node), inner, 1).without(*NAMES).plain()
+            return put_all(resolver.reader.expand(key, node), inner, 1).without(*REMARKS).plain()
     if key == "workload":
         try:
             return json.loads(workload_json(resolver.workload(node, inner)))

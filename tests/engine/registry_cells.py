@@ -52,14 +52,14 @@ def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
         yield Cell(family, strategy, machine, team, by_event=(first // len(MACHINES) + at) % 2 == 0)
 
 
-def run_of_cell(cell: Cell) -> Run:
-    """Return the run of a cell, with the default runtime of its workload family, which the paper used."""
+def run_of_cell(cell: Cell, runtime: str | None = None) -> Run:
+    """Return the run of a cell; ``runtime`` None: with the default runtime of its family, which the paper used."""
     family = FAMILIES[cell.family]
     plan = plan_of(
         workload(cell.family),
         (2, 5, min(16, machine(cell.machine).threads))[cell.team],
         shipped_strategy(cell.strategy),
-        shipped_runtime(family.benchmark_runtime or family.parameters.default_runtime),
+        shipped_runtime(runtime or family.benchmark_runtime or family.parameters.default_runtime),
         machine(cell.machine),
         skip=not cell.by_event,
     )

@@ -274,6 +274,7 @@ def test_tasks_that_do_not_fit_in_memory_are_too_many_for_the_reference_engine()
 def test_shipped_strategies_that_can_skip(name: str) -> None:
     # by their files: one task from queues of single workers, without looking at lengths, children before continuations
     able = {"randomized", "randomized-self", "help-first", "last-victim", "nearest-first", "ring", "ring-after-last"}
+    able |= {"fork-join-pool", "lace"}
     able |= {"phoenix-vertical"}  # in `phoenix-vertical` nobody steals
     assert plan_of(TREE, 4, shipped_strategy(name)).skippable == (name in able)
 

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 import numasim as ns
-from numasim.cli import CHECK_FAILED, OK, main, runs
+from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main, runs
 from numasim.cli.listing import KINDS
 from numasim.engine.result import COLUMNS
 from numasim.engine.simulate import ENGINES, NOT_BUILT
@@ -65,6 +65,15 @@ def test_run_prints_every_column_as_one_json_object(capsys: Capture) -> None:
     assert list(row) == [name for name in COLUMNS if name != "spec_hash"] + ["engine_s", "remarks"]
     assert row["tasks"] == 67  # the calls of fib(8): 2 F(9) - 1
     assert (row["workers"], row["strategy"], row["seed"]) == (4, "randomized", 7)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_as_a_scheduler_has_its_strategy_and_runtime(capsys: Capture) -> None:
+    named = object_of(capsys, "run", "spec.yaml", "--as", "tokio", "--json")
+    both = object_of(capsys, "run", "spec.yaml", "--set", "strategy=tokio", "--set", "runtime=tokio", "--json")
+    assert (named["run_id"], named["strategy"]) == (both["run_id"], "tokio")
+    assert main(["run", "spec.yaml", "--as", "tokyo"]) == BAD_INPUT
+    assert capsys.readouterr().err.endswith("; did you mean 'tokio'?\n")
 
 
 @pytest.mark.usefixtures("here")

@@ -17,7 +17,7 @@ from numasim.parts.yaml.nodes import Source
 from numasim.spec.identity import run_id
 from numasim.spec.one_run import load_run
 from numasim.spec.overrides import from_mapping, from_text, put_all
-from numasim.spec.run_spec import ModelSpec, Resolver, RunSpec, document_of, resolve
+from numasim.spec.run_spec import ModelSpec, Resolver, RunSpec, document_of, of_scheduler, resolve
 
 Write = Callable[..., Path]
 
@@ -48,6 +48,25 @@ def test_default_runtime_follows_the_workload(run_file: Write, workload: str, ru
     spec = load_run(run_file(), [f"workload={workload}"])
     assert spec.runtime == load_run(run_file(), [f"workload={workload}", f"runtime={runtime}"]).runtime
     assert spec.runtime.name == runtime
+
+
+def test_a_runtime_alone_takes_the_strategy_of_its_name(run_file: Write) -> None:
+    given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "workers": 1}
+    both = resolve({**given, "runtime": "rayon", "strategy": "rayon"})
+    alone = resolve({**given, "runtime": "rayon"})
+    assert (alone.strategy, alone.runtime) == (both.strategy, both.runtime)
+    assert load_run(run_file(), of_scheduler("tokio")).strategy == resolve({**given, "runtime": "tokio"}).strategy
+    with pytest.raises(InputError, match="strategy: this field is missing"):
+        resolve({**given, "runtime": "ompi"})
+    with pytest.raises(InputError, match=r"there is no runtime 'raion'.*did you mean 'rayon'"):
+        resolve({**given, "runtime": "raion"})
+
+
+def test_what_a_file_leaves_out_is_no_content(run_file: Write) -> None:
+    plain = load_run(run_file(), of_scheduler("rayon"))
+    silent = load_run(run_file(), [*of_scheduler("rayon"), "runtime.leaves_out=[]", "strategy.leaves_out=[]"])
+    assert plain.strategy != silent.strategy
+    assert run_id(plain, 1) == run_id(silent, 1)
 
 
 def test_default_runtime_with_one_key_changed(run_file: Write) -> None:
@@ -215,7 +234,8 @@ def test_every_shipped_name_is_found_and_the_papers_are_there() -> None:
     assert all(catalog.find(kind, name).is_file() for kind in catalog.KINDS for name in catalog.names(kind))
     assert "xeon-e5-2620-2s" in catalog.names("machines")
     assert {"randomized", "threshold", "topology-aware"} <= set(catalog.names("strategies"))
-    assert set(catalog.names("runtimes")) == {"bare", "ompi", "own", "phoenix"}
+    assert {"bare", "ompi", "own", "phoenix"} <= set(catalog.names("runtimes"))
+    assert {"rayon", "tokio", "go", "onetbb", "libomp", "opencilk"} <= set(catalog.schedulers())
 
 
 def test_paths_are_seen_from_the_document() -> None:

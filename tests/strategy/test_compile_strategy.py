@@ -63,7 +63,8 @@ def test_every_shipped_strategy_compiles_for_every_number_of_workers(name: str, 
         for index, level in enumerate(spec.steal):
             for worker in range(count if level.source not in ("last", "own", "thief") else 0):
                 found = [q for g in groups(plan, index, worker) for s in g for q in s]
-                assert (plan.own[worker] in found) == (level.include_self or level.source in ("parent", "thief"))
+                comes_to_own = level.include_self or level.source in ("parent", "thief")
+                assert (plan.own[worker] in found) == (comes_to_own and plan.own[worker] != NO_QUEUE)
                 assert len(set(found)) == len(found)
 
 

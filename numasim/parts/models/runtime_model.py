@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, Tag
 
-from numasim.parts.base import Count, Fraction, Label, LeanModel, Model, Nanoseconds, PositiveCount, by_shape
+from numasim.parts.base import Count, Fraction, Label, LeanModel, Model, Nanoseconds, PositiveCount, Sentence, by_shape
 from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
 from numasim.parts.models.idle_model import IdleSpec
@@ -30,6 +30,12 @@ Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
 Capacity = Annotated[
     Annotated[Literal["none"], Tag("text"), Choices(meanings.CAPACITY)] | Annotated[Tasks, Tag("number")],
     by_shape("a number of tasks, or none, is needed here"),
+]
+
+
+LeavesOut = Annotated[
+    tuple[Sentence, ...],
+    Field(description="Rules of the described scheduler that the file leaves out, a sentence each; runs ignore them."),
 ]
 
 
@@ -163,7 +169,7 @@ class CostSpec(LeanModel):
 class RuntimeSpec(LeanModel):
     """A shipped runtime, or a runtime that the user composes; missing fields are as in the runtime ``bare``."""
 
-    left_out: ClassVar[Collection[str]] = ("idle",)
+    left_out: ClassVar[Collection[str]] = ("idle", "leaves_out")
 
     name: Label = Field("custom", description="Name of the runtime.")
     join: Join = Field(
@@ -202,6 +208,7 @@ class RuntimeSpec(LeanModel):
         CostSpec.model_construct(),
         description="Times of the runtime's operations (model 4.1). Default: probes alone take time.",
     )
+    leaves_out: LeavesOut = ()
 
     @property
     def capacity_tasks(self) -> int:

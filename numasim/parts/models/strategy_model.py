@@ -36,7 +36,7 @@ from numasim.parts.models.placement_model import (
     PlacementSpec,
     TunedPlacementSpec,
 )
-from numasim.parts.models.runtime_model import BackoffSpec, FamilyFull, Join, Rule, Tasks
+from numasim.parts.models.runtime_model import BackoffSpec, FamilyFull, Join, LeavesOut, Rule, Tasks
 from numasim.parts.models.search_model import MOST_LEVELS, MOST_PASSES, DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_terms import (
     MOST_SWITCHES,
@@ -148,7 +148,7 @@ class ThresholdSpec(CheckedModel):
 class StrategySpec(LeanModel, CheckedModel):
     """A whole strategy, after its ``like`` chain has been merged."""
 
-    left_out: ClassVar[Collection[str]] = ("tune", "helpers", "idle", "passes")
+    left_out: ClassVar[Collection[str]] = ("tune", "helpers", "idle", "passes", "leaves_out")
 
     name: Label = Field(
         "custom", description="Name of the strategy in results and figures. Default: the name of its file, or custom."
@@ -238,6 +238,7 @@ class StrategySpec(LeanModel, CheckedModel):
         None,
         description="Helper threads on idle cores of one cache, ahead of their workers (model 4.11). Default: none.",
     )
+    leaves_out: LeavesOut = ()
 
     @property
     def whole_placement(self) -> PlacementSpec:
