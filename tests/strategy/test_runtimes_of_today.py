@@ -93,7 +93,7 @@ def test_tokio_parks_after_one_failed_ring_and_half_of_the_workers_do_not_search
 def test_go_makes_four_passes_and_bounds_searchers_by_busy_workers() -> None:
     """Worker 1 searches, as 2 * 0 is below the three that are not idle; worker 2 does not: 2 * 1 is not below two."""
     seen = under("go", lone(), 4)
-    assert seen.of_worker("steal_attempts") == [0, 4 * 3, 0, 0]
+    assert seen.of_worker("steal_attempts") == [0, 4 * 3 + 3, 0, 0]  # the fourth pass looks into three slots, too
 
 
 def test_julia_searches_for_a_time_and_half_of_the_threads_search() -> None:
@@ -128,8 +128,8 @@ def test_starpu_waits_twice_as_many_pauses_each_time_up_to_32() -> None:
     ("name", "woken"),
     [
         ("rayon", [1, 1, 1, 0, 0, 0, 0]),  # the lowest by the push, and two by the worker that has found the task
-        ("tokio", [0, 0, 0, 0, 0, 1, 1]),  # the newest, and the next one when it finds the task
-        ("go", [0, 0, 0, 0, 0, 1, 1]),
+        ("tokio", [0, 0, 0, 0, 0, 0, 0]),  # the task is in the slot, which nobody else takes from
+        ("go", [0, 0, 0, 0, 0, 1, 1]),  # the newest, and the next one when it finds the task
         ("onetbb", [1, 1, 1, 1, 1, 1, 1]),  # a tree: each woken worker wakes two
         ("taskflow", [0, 0, 0, 0, 0, 0, 1]),  # one, and no chain
         ("julia-wake-all", [1, 1, 1, 1, 1, 1, 1]),
@@ -176,11 +176,11 @@ def test_only_the_first_worker_of_a_node_steals_from_other_nodes_in_hpx() -> Non
 
 
 def test_tokio_and_go_steal_half_of_a_ring_and_at_most_128() -> None:
-    """Worker 0 spawns 255 tasks within 1 ns each and computes on; worker 1 takes half of those that it sees."""
+    """Worker 0 spawns 255 tasks and computes on; one is in its slot, and worker 1 takes half of the 254 in its ring."""
     for name in ("tokio", "go"):
         seen = under(name, graph(task(LONG * NS, *[task(NS)] * 255, LONG * NS)), 2)
         first, second = (tasks for _, _, _, tasks in seen.steals[:2])
-        assert (first, second) == (128, 64)
+        assert (first, second) == (127, 64)
 
 
 def test_full_rings_of_libomp_run_new_tasks_at_once() -> None:
@@ -196,9 +196,9 @@ def test_full_queues_of_taskflow_overflow_into_a_shared_one() -> None:
     assert [each for each in order if each] == [*range(256, 0, -1), 257, 258, 259, 260]
 
 
-def test_tokio_runs_oldest_first_and_rayon_newest_first() -> None:
+def test_tokio_runs_the_newest_task_and_then_the_oldest_first_and_rayon_newest_first() -> None:
     work = graph(task(*[task(NS)] * 3, NS))
-    assert [each for each in under("tokio", work, 1).order() if each] == [1, 2, 3]
+    assert [each for each in under("tokio", work, 1).order() if each] == [3, 1, 2]
     assert [each for each in under("rayon", work, 1).order() if each] == [3, 2, 1]
 
 
