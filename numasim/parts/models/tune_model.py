@@ -168,7 +168,7 @@ class TuneSpec(CheckedModel):
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the contents, with the name and the hash of a user's function in place of its path."""
-        contents: dict[str, Any] = contents_of(self)
+        contents = super()._contents(contents_of)
         if self.python is not None:
             contents["python"] = {"function": PythonFunction.of(self.python, Path()).name, "source": self._source}
         return contents
