@@ -4,8 +4,6 @@ Numbers with a unit stay decimals until they become integers (picoseconds, bytes
 float on its way from a YAML file to the engine (model section 1.1).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from abc import abstractmethod

@@ -4,8 +4,6 @@ A user's controller is named as ``module:function``. The name of the function an
 the identity of a run; the path of the file does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
