@@ -4,8 +4,6 @@ Numbers with a unit stay decimals until they become integers (picoseconds, bytes
 float on its way from a YAML file to the engine (model section 1.1).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from abc import abstractmethod
@@ -21,9 +19,16 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     SerializerFunctionWrapHandler,
     model_serializer,
     model_validator,
+)
+from pydantic_core.core_schema import (
+    CoreSchema,
+    no_info_plain_validator_function,
+    wrap_serializer_function_ser_schema,
 )
 
 from numasim.files.reader import whole_number
@@ -35,6 +40,14 @@ REMARKS = ("name", "sources", "leaves_out")  # fields of a part that change no r
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
+
+
+_outer: list[type[BaseModel]] = []  # the model whose schema is being built
+
+
+def _dumped(value: BaseModel, dumped: SerializerFunctionWrapHandler) -> Any:
+    type(value).model_rebuild()  # does nothing if the serializer is built
+    return dumped(value)
 
 
 class Model(BaseModel):
@@ -58,6 +71,32 @@ class Model(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False, defer_build=True
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of the model; inside another model, a function that builds the schema at its first use."""
+        if not _outer:
+            _outer.append(cls)
+            try:
+                return handler(source)
+            finally:
+                _outer.pop()
+
+        def validate(value: Any) -> BaseModel:
+            return cls.model_validate(value)
+
+        validate.__name__ = cls.__name__  # names the branch of a union in errors
+        name = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"
+        written = wrap_serializer_function_ser_schema(_dumped)
+        return no_info_plain_validator_function(validate, ref=name, serialization=written)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the JSON Schema of the model, also if ``core_schema`` is the function inside another model."""
+        if core_schema["type"] != "function-plain":
+            return handler(core_schema)
+        cls.model_rebuild()
+        return handler(cls.__pydantic_core_schema__)
 
     @classmethod
     def kind_of(cls, given: Mapping[str, Any]) -> str | None:
@@ -93,13 +132,31 @@ class Model(BaseModel):
 
     @cached_property
     def contents_json(self) -> str:
-        """Return canonical JSON of the model without the fields `REMARKS`."""
-        return canonical_json(self.model_dump(exclude=set(REMARKS)))
+"""Return canonical JSON of the model without the fields `REMARKS`."""
+        return self.json_without(*REMARKS)
 
     @cached_property
     def whole_json(self) -> str:
         """Return canonical JSON of the whole model; two models of one class are equal if their texts are equal."""
-        return canonical_json(self.model_dump())
+        return self.json_without()
+
+    def json_without(self, *left_out: str) -> str:
+        """Return canonical JSON of the model without the fields ``left_out``."""
+        return canonical_json({name: value for name, value in self.own_contents.items() if name not in left_out})
+
+    @property
+    def own_contents(self) -> dict[str, Any]:
+        """Return what `model_dump` returns, with models in place of their contents; no serializer is built."""
+        return self._contents(_fields)
+
+    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the contents by name; ``contents_of`` returns the fields of a model by name."""
+        contents: dict[str, Any] = contents_of(self)
+        return contents
+
+
+def _fields(model: Model, _index: Any = None) -> dict[str, Any]:
+    return {name: getattr(model, name) for name, field in type(model).model_fields.items() if not field.exclude}
 
 
 def shape(value: Any) -> str:
@@ -150,7 +207,7 @@ class LeanModel(Model):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        contents: dict[str, Any] = contents_of(self)
+        contents = super()._contents(contents_of)
         usual = {name for name in self.left_out if getattr(self, name) == type(self).model_fields[name].default}
         return {name: value for name, value in contents.items() if name not in usual}
 
@@ -163,7 +220,9 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_normal)
 
 
-def _normal(value: Any) -> str:
+def _normal(value: Any) -> Any:
+    if isinstance(value, Model):
+        return value.own_contents
     if isinstance(value, Held):
         return value.contents
     if not isinstance(value, Decimal):

@@ -33,7 +33,7 @@ def _around_the_seed(spec: RunSpec) -> tuple[str, str]:
     """Return the JSON of ``spec`` before the seed, and from there to the workload; all repeats share both texts."""
     before = (
         ("machine", spec.machine.contents_json),
-        ("model", canonical_json(spec.model.model_dump(exclude={"skip"}))),
+        ("model", spec.model.json_without("skip")),
         ("model_version", str(MODEL_VERSION)),
         ("runtime", spec.runtime.contents_json),
         ("seed", ""),

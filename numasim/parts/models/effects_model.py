@@ -53,8 +53,8 @@ class BackgroundSpec(CheckedModel):
             if (source, target) in pairs[:at]:
                 yield f"links[{at}]: the link from node {source} to node {target} is given twice: add the loads up"
 
-    @model_serializer
-    def _contents(self) -> dict[str, Any]:
+    @model_serializer(mode="wrap")
+    def _contents(self, _contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the loads above zero in a fixed order, so that equal loads give equal runs in any notation."""
         nodes = {node: gbs for node, gbs in sorted(self.nodes.items()) if gbs}
         links = sorted((link.source, link.target, link.gbs) for link in self.links if link.gbs)
@@ -118,7 +118,7 @@ class ModelSpec(CheckedModel):
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the contents; a background without a load is left out and does not change the identity."""
-        contents: dict[str, Any] = contents_of(self)
+        contents = super()._contents(contents_of)
         if not self.background.loads:
             contents.pop("background", None)
         return contents

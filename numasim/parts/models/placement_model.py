@@ -181,7 +181,7 @@ class PolicySpec(CheckedModel):
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the contents with all values of ``scan`` if the policy scans, and without ``scan`` otherwise."""
-        contents: dict[str, Any] = contents_of(self)
+        contents = super()._contents(contents_of)
         if self.policy != "numa-balancing":
             contents.pop("scan", None)
         elif self.scan is None:

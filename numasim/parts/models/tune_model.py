@@ -4,8 +4,6 @@ A user's controller is named as ``module:function``. The name of the function an
 the identity of a run; the path of the file does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -168,7 +166,7 @@ class TuneSpec(CheckedModel):
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the contents, with the name and the hash of a user's function in place of its path."""
-        contents: dict[str, Any] = contents_of(self)
+        contents = super()._contents(contents_of)
         if self.python is not None:
             contents["python"] = {"function": PythonFunction.of(self.python, Path()).name, "source": self._source}
         return contents
