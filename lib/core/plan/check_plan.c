@@ -88,7 +88,6 @@ static bool check_nodes(ns_plan_reader *reader, const ns_memory *memory, const c
 }
 
 bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self) {
-    (void)plan;
     for (uint64_t at = 0; at < self->stages.count; at++) {
         if (!check_nodes(reader, self, "wish", self->stages.at[at].wish)) return false;
     }
@@ -125,7 +124,6 @@ static bool has_rows(int64_t divisor, bool by_quotient, bool by_remainder, int64
 }
 
 bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *self) {
-    (void)plan;
     bool ordered = !self->start.count || self->start.at[0] == 0;
     for (uint64_t part = 0; part < self->start.count; part++) {
         ordered &= self->low.at[part] <= self->high.at[part];
@@ -620,7 +618,6 @@ bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan
     const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
     const uint64_t reaches = (1 + (uint64_t)self->steal.steal_levels) * self->steal.queue_count * self->workers;
     uint32_t segments = 0;
-    (void)plan;
     derive(self);
     if (!REQUIRE(!lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
                  "line_ps does not have a row for each worker") ||

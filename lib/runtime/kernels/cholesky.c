@@ -190,7 +190,6 @@ static void fill(const state *self, double *matrix) {
 
 static int create(void *whole, ns_setting *setting) {
     state *self = whole;
-    (void)setting;
     self->matrix = ns_state_share(&self->memory, (int64_t)bytes_of(self), "matrix", &self->object);
     self->twin = ns_state_take(&self->memory, (int64_t)bytes_of(self));
     self->original = ns_state_take(&self->memory, (int64_t)bytes_of(self));

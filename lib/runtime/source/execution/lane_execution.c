@@ -25,12 +25,11 @@ typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
     const ns_lane_slot *first; /* `first` of the parent's ns_task */
-    ns_atomic_u64 left; /* number of children that have not ended */
+    ns_atomic_u64 left;        /* number of children that have not ended */
     ns_lane_group *outer;
 };
 
 static void do_nothing(ns_task *self, void *arguments) {
-    (void)arguments;
     self->worker->tasks--; /* the mark does not count as a task */
 }
 
@@ -287,9 +286,9 @@ static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
     return task;
 }
 
+/* Take a task. A lane has one owner, and always the same end: `is_owner` and `end` are not used. */
 static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end) {
-    (void)is_owner, (void)end; /* unused: a lane has one owner and always the same end */
     const ns_task *waiting = wait->task;
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;

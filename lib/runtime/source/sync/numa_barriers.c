@@ -52,7 +52,6 @@ static void open_meeting(meeting *self, uint32_t number) {
 }
 
 static void arrive_central(ns_numa_barrier *self, uint32_t party, uint32_t number) {
-    (void)party;
     if (count_in(&self->all))
         open_meeting(&self->all, number);
     else

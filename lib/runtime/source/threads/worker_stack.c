@@ -36,7 +36,6 @@ static const char OVERFLOWN[] =
     "deeply\n";
 
 static void on_fault(int number, siginfo_t *fault, void *context) {
-    (void)context;
     const uintptr_t at = (uintptr_t)fault->si_addr;
     if (guard.begin <= at && at < guard.end && write(STDERR_FILENO, OVERFLOWN, sizeof OVERFLOWN - 1) < 0) {
         /* nothing can be done if the sentence cannot be written */

@@ -253,15 +253,9 @@ static int64_t use(ns_task *self, enum ns_op op, uint32_t word, int64_t value) {
     return before;
 }
 
-static void work(ns_task *self, int64_t picoseconds) {
-    (void)self;
-    (void)picoseconds; /* ignored: the plan has the times of segments */
-}
+static void work(ns_task *self, int64_t picoseconds) {} /* the plan has the times of segments */
 
-static void declare(ns_task *self, const ns_access *access) {
-    (void)self;
-    (void)access; /* ignored: the plan has the accesses of segments */
-}
+static void declare(ns_task *self, const ns_access *access) {} /* the plan has the accesses of segments */
 
 static void refuse(ns_task *self, int error, const char *sentence) {
     fail((virtual_task *)self, error, "%s", sentence);
