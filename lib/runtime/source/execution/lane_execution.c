@@ -110,15 +110,6 @@ static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     if (ns_lane_top(lane->owned) == top) ns_lane_join_stolen(lane);
 }
 
-/* Join the task at the top of the lane, which is above `mark`. */
-static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
-    ns_lane_slot *slot = ns_lane_pop_slowly(lane_of(worker));
-    if (slot)
-        execute_popped(worker, slot);
-    else
-        await_stolen(worker, mark);
-}
-
 static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
     ns_task joining = {.worker = worker, .first = mark};
     for (;;) {
@@ -127,9 +118,13 @@ static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
         if (ns_lane_pops(&joining)) {
             ns_lane_move_top(&joining, joining.children - 1);
             execute_popped(worker, ns_lane_top_of(&joining));
-        } else {
-            pop_slowly(worker, mark);
+            continue;
         }
+        ns_lane_slot *slot = ns_lane_pop_slowly(lane_of(worker));
+        if (slot)
+            execute_popped(worker, slot);
+        else
+            await_stolen(worker, mark);
     }
 }
 
@@ -201,11 +196,6 @@ int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worke
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-/* Push a child that can begin. Return false if the lane has no room. */
-static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) {
-    return ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *));
-}
-
 /* Run a child, and push the children that it releases. If the lane has no room for a released child, put it in front of
  * `*unplaced`. `mine` may be freed as soon as group->left is decreased. */
 static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
@@ -216,7 +206,8 @@ static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_t
     for (ns_waiting *each = ns_dependent_end(&mine->base), *next; each; each = next) {
         next = each->next;
         ns_thread_dependent *child = (ns_thread_dependent *)each->task;
-        if (!ns_dependent_release(each->task) || push_dependent(worker, child)) continue;
+        if (!ns_dependent_release(each->task)) continue;
+        if (ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *))) continue;
         child->next = *unplaced;
         *unplaced = child;
     }
