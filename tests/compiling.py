@@ -16,6 +16,7 @@ LIB = Path(__file__).resolve().parents[1] / "lib"
 RUNTIME, CORE = LIB / "runtime", LIB / "core"
 INCLUDED = ("include", "source")  # folders of the runtime's headers
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
+UNUSED = "-Wno-unused-parameter"  # functions in tables have the parameters of their table
 FOLDERS = [f"-I{folder}" for folder in (*(RUNTIME / name for name in INCLUDED), CORE, RUNTIME)]
 PLAIN = ("-O0", "-g0")  # without inlining, so that objects name all functions that sources call
 ADDRESSES = ("-O0", "-g1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -42,7 +43,7 @@ def compile_library(compiler: str, name: str, files: Sequence[Path]) -> Path:
 def compile_objects(compiler: str, files: Sequence[Path], flags: Sequence[str] = ()) -> list[Path]:
     """Return the object of each of ``files``, with warnings as errors; a failure has the compiler's message."""
     launcher = [CCACHE] if CCACHE else []
-    command = [*launcher, compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, *FOLDERS, *flags]
+    command = [*launcher, compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, UNUSED, *FOLDERS, *flags]
     return [_compiled([*command, "-c", str(path)], path.stem) for path in files]
 
 

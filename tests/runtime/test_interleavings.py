@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compiling import compile_objects, compile_program
+from compiling import CORE, compile_objects, compile_program
 from runtime_sources import HERE, LOCKS, sources
 from seeded_bugs import BUGS, Bug
 
@@ -26,7 +26,7 @@ IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 @pytest.fixture(scope="module")
 def parts(c_compiler: str) -> dict[str, Path]:
     """Return the objects of the explorer and of the explored sources, by the names of their sources."""
-    own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
+    own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c"), CORE / "base" / "pieces.c"]
     explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependences.c", "sleepers.c")
     made = compile_objects(c_compiler, own, FLAGS) + compile_objects(c_compiler, explored, IN_ARENA)
     return {source.stem: path for source, path in zip([*own, *explored], made, strict=True)}

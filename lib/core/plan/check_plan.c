@@ -88,7 +88,6 @@ static bool check_nodes(ns_plan_reader *reader, const ns_memory *memory, const c
 }
 
 bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self) {
-    (void)plan;
     for (uint64_t at = 0; at < self->stages.count; at++) {
         if (!check_nodes(reader, self, "wish", self->stages.at[at].wish)) return false;
     }
@@ -125,7 +124,6 @@ static bool has_rows(int64_t divisor, bool by_quotient, bool by_remainder, int64
 }
 
 bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *self) {
-    (void)plan;
     bool ordered = !self->start.count || self->start.at[0] == 0;
     for (uint64_t part = 0; part < self->start.count; part++) {
         ordered &= self->low.at[part] <= self->high.at[part];
@@ -360,8 +358,6 @@ static bool number_roots(ns_plan_reader *reader, ns_graph *graph, ns_phase *phas
 
 /* ---- synchronisation objects ------------------------------------------------------------------------------------- */
 
-static bool uses_word(uint8_t code) { return code >= NS_OP_LOCK && code <= NS_OP_COMMIT; }
-
 static enum ns_sync_role role_used(uint8_t code) {
     switch (code) {
         case NS_OP_ATOMIC: return NS_SYNC_ATOMIC;
@@ -419,7 +415,7 @@ static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
             const uint8_t code = graph->op_code.at[op];
             const uint32_t word = graph->op_arg.at[op];
             if (!follow_transaction(reader, &now, code, word)) return false;
-            if (!uses_word(code)) continue;
+            if (code < NS_OP_LOCK || code > NS_OP_COMMIT) continue;
             if (!REQUIRE(word < words->declared, "op_arg has a value out of bounds") ||
                 !REQUIRE(words->role.at[word] == role_used(code), "op_arg has a word of another role") ||
                 !take_or_release(reader, &now, code, word)) {
@@ -533,15 +529,10 @@ static bool check_queues(ns_plan_reader *reader, const ns_plan *steal) {
     return true;
 }
 
-static bool keeps_more_than_one(const ns_plan *steal) {
-    for (uint32_t at = 0; at < steal->steal_levels; at++) {
-        if (steal->level[at].amount_kind == NS_AMOUNT_SHARE || steal->level[at].amount > 1) return true;
-    }
-    return false;
-}
-
 static bool check_own(ns_plan_reader *reader, const ns_plan *steal, int64_t refill) {
-    const bool needed = refill != 0 || keeps_more_than_one(steal);
+    bool needed = refill != 0;
+    for (uint32_t at = 0; at < steal->steal_levels; at++)
+        needed |= steal->level[at].amount_kind == NS_AMOUNT_SHARE || steal->level[at].amount > 1;
     for (uint32_t worker = 0; worker < steal->workers; worker++) {
         const uint32_t own = steal->own[worker];
         if (!REQUIRE(own < steal->queue_count || own == NS_NO_QUEUE, "own[%u] is a queue that is not there", worker) ||
@@ -593,13 +584,6 @@ bool ns_control_check(ns_plan_reader *reader, ns_full_plan *plan, ns_control *se
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static bool has_own_queues(const ns_plan *steal) {
-    for (uint32_t worker = 0; worker < steal->workers; worker++) {
-        if (steal->own[worker] == NS_NO_QUEUE) return false;
-    }
-    return true;
-}
-
 /* Compute members that every step of a run reads. If tasks are dispatched by data, a full own queue does not make
  * spawned tasks execute at once, because such a task may go to another queue. */
 static void derive(ns_full_plan *self) {
@@ -619,14 +603,15 @@ bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan
     const bool lines_move = self->costs.line != NS_LINES_NO || self->words.role.count;
     const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
     const uint64_t reaches = (1 + (uint64_t)self->steal.steal_levels) * self->steal.queue_count * self->workers;
+    bool have_own = true; /* whether each worker has a queue of its own */
+    for (uint32_t worker = 0; worker < self->workers; worker++) have_own &= self->steal.own[worker] != NS_NO_QUEUE;
     uint32_t segments = 0;
-    (void)plan;
     derive(self);
     if (!REQUIRE(!lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
                  "line_ps does not have a row for each worker") ||
         !REQUIRE(self->looks_at_data || !ns_looks_at_data(&self->steal),
                  "looks_at_data is 0, but a dispatch rule asks where data is") ||
-        !REQUIRE(!needs_own || has_own_queues(&self->steal), "own has a worker without a queue") ||
+        !REQUIRE(!needs_own || have_own, "own has a worker without a queue") ||
         !REQUIRE(!self->idle.reach.count || self->idle.reach.count == reaches,
                  "reach does not have a row for each level and queue")) {
         return false;

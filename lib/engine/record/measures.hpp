@@ -20,7 +20,6 @@ struct PhaseRow {
     std::int64_t phase, iteration, turn, start_ps, time_ps;
     std::array<std::int64_t, PHASE_SUMS> sums;
 };
-constexpr std::size_t PHASE_COLUMNS = sizeof(PhaseRow) / sizeof(std::int64_t);
 
 class PhaseRows {
 public:

@@ -109,11 +109,6 @@ static int64_t flops(const step *s) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-static ns_access access_to(const state *self, int64_t row, int64_t column, enum ns_access_mode mode) {
-    const int64_t bytes = self->size * self->size * (int64_t)sizeof(double);
-    return ns_piece(self->object, place_of(row, column) * bytes, bytes, mode);
-}
-
 static void run_step(ns_task *self, void *arguments) {
     const step *s = arguments;
     operate(s, s->of->matrix);
@@ -128,8 +123,9 @@ typedef struct {
 } tiles;
 
 static void add_tile(tiles *all, const state *of, int64_t row, int64_t column, enum ns_access_mode mode) {
+    const int64_t bytes = of->size * of->size * (int64_t)sizeof(double);
     ns_access *access = &all->accesses[all->count];
-    *access = access_to(of, row, column, mode);
+    *access = ns_piece(of->object, place_of(row, column) * bytes, bytes, mode);
     all->dependences[all->count++] = (ns_dependence){
         .address = tile_at(of, of->matrix, row, column),
         .direction = mode == NS_READ ? NS_DIRECTION_IN : NS_DIRECTION_INOUT,
@@ -190,7 +186,6 @@ static void fill(const state *self, double *matrix) {
 
 static int create(void *whole, ns_setting *setting) {
     state *self = whole;
-    (void)setting;
     self->matrix = ns_state_share(&self->memory, (int64_t)bytes_of(self), "matrix", &self->object);
     self->twin = ns_state_take(&self->memory, (int64_t)bytes_of(self));
     self->original = ns_state_take(&self->memory, (int64_t)bytes_of(self));

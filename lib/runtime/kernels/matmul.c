@@ -84,7 +84,6 @@ static int create(void *whole, ns_setting *setting) {
     static const char *const NAME[MATRICES] = {"A", "B", "C"};
     state *self = whole;
     const int64_t n = self->n, bytes = n * n * ELEMENT_BYTES;
-    (void)setting;
     for (int at = 0; at < MATRICES; at++) {
         self->matrix[at] = ns_state_share(&self->memory, bytes, NAME[at], &self->object[at]);
         if (!self->matrix[at]) return NS_ERROR_MEMORY;

@@ -255,7 +255,6 @@ static int create(void *whole, ns_setting *setting) {
     static const char *const NAME[ARRAYS] = {"array", "temporary"};
     state *self = whole;
     const int64_t n = self->n;
-    (void)setting;
     for (int array = 0; array < ARRAYS; array++) {
         self->array[array] = ns_state_share(&self->memory, n * ELEMENT_BYTES, NAME[array], &self->object[array]);
     }

@@ -99,7 +99,6 @@ static void begin(ns_task *self, void *arguments) {
 static int create(void *whole, ns_setting *setting) {
     state *self = whole;
     self->depth = self->cutoff && self->cutoff < self->n ? self->cutoff : self->n;
-    (void)setting;
     return NS_OK;
 }
 

@@ -263,7 +263,6 @@ static void fill(state *self, float *matrix) {
 static int create(void *whole, ns_setting *setting) {
     static const char *const NAME[REGIONS] = {"matrix", "fill"};
     state *self = whole;
-    (void)setting;
     if (find_blocks(self)) return NS_ERROR_MEMORY;
     for (int region = 0; region < REGIONS; region++) {
         const int64_t bytes = (int64_t)bytes_of(self, region);

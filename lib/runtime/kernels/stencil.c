@@ -80,7 +80,6 @@ static int create(void *whole, ns_setting *setting) {
     static const char *const NAME[GRIDS] = {"even", "odd"};
     state *self = whole;
     const int64_t n = self->n, bytes = n * n * (int64_t)sizeof(double);
-    (void)setting;
     for (int grid = 0; grid < GRIDS; grid++) {
         self->grid[grid] = ns_state_share(&self->memory, bytes, NAME[grid], &self->object[grid]);
         self->twin[grid] = ns_state_take(&self->memory, bytes);

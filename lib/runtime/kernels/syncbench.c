@@ -90,7 +90,6 @@ static void run_chunk(ns_task *self, state *of, uint32_t id) {
 }
 
 static void run_for(ns_task *self, state *of, uint32_t id, int64_t round) {
-    (void)round;
     take_own(self, of);
     run_chunk(self, of, id);
 }
@@ -108,7 +107,6 @@ static void run_barrier(ns_task *self, state *of, uint32_t id, int64_t round) {
 }
 
 static void run_single(ns_task *self, state *of, uint32_t id, int64_t round) {
-    (void)round;
     take_own(self, of);
     of->seen[id].sum += ns_word_add(self, of->counter, 1);
     if (!id) take(self, of, of->delay_ps);
@@ -116,7 +114,6 @@ static void run_single(ns_task *self, state *of, uint32_t id, int64_t round) {
 }
 
 static void run_critical(ns_task *self, state *of, uint32_t id, int64_t round) {
-    (void)id, (void)round;
     ns_word_lock(self, of->lock);
     take_own_and_write(self, of);
     of->guarded++;
@@ -125,7 +122,6 @@ static void run_critical(ns_task *self, state *of, uint32_t id, int64_t round) {
 }
 
 static void run_atomic(ns_task *self, state *of, uint32_t id, int64_t round) {
-    (void)round;
     ns_word_lock(self, of->lock);
     take_own_and_write(self, of);
     of->seen[id].sum += ns_word_add(self, of->counter, 1);

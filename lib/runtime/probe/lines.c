@@ -69,7 +69,6 @@ typedef struct {
 
 static void add_often(void *context, uint32_t member) {
     crowd *self = context;
-    (void)member;
     for (int step = 0; step < ADDITIONS; step++)
         ns_atomic_u64_fetch_add(&self->word, 1, memory_order_relaxed); /* relaxed: only the line is wanted */
 }
@@ -117,7 +116,6 @@ static void wake(void *context, uint32_t member) {
 static double mean_until_end(const void *context, double span_ns) {
     const bedroom *self = context;
     double sum = 0;
-    (void)span_ns;
     for (int at = 0; at < WAKES; at++) sum += self->end_ns[at] - self->called_ns[at];
     return sum / WAKES;
 }

@@ -77,10 +77,7 @@ static void hop(memory *self, size_t hops) {
     self->at = at;
 }
 
-static void chase(void *context, uint32_t member) {
-    (void)member;
-    hop(context, HOPS);
-}
+static void chase(void *context, uint32_t member) { hop(context, HOPS); }
 
 static void read_share(void *context, uint32_t member) {
     memory *self = context;
@@ -252,7 +249,6 @@ static void move_home(void *context) {
 
 static void move_away(void *context, uint32_t member) {
     removal *self = context;
-    (void)member;
     move_to(self, self->away);
 }
 

@@ -6,14 +6,6 @@ enum { TRIES = 8 }; /* most runs per wanted sample */
 
 const char *const NS_PROBE_ONE_CORE = "there is one core only";
 
-/* ---- keeping ----------------------------------------------------------------------------------------------------- */
-
-static void keep(ns_probe *self, const ns_finding *finding) {
-    ns_finding *made = ns_growing_add(&self->findings, sizeof *made);
-    if (made) *made = *finding;
-    if (!made) self->error = NS_ERROR_MEMORY;
-}
-
 void ns_probe_miss(ns_probe *self, const char *name, const char *why) {
     ns_gap *made = ns_growing_add(&self->gaps, sizeof *made);
     if (made) *made = (ns_gap){name, why};
@@ -57,7 +49,9 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
         ns_probe_miss(self, subject->name, "nearly every sample was disturbed");
     } else {
         const uint32_t count = (uint32_t)worth;
-        keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, taken - count)});
+        ns_finding *made = ns_growing_add(&self->findings, sizeof *made);
+        if (made) *made = (ns_finding){*subject, ns_estimate_of(sample, count, taken - count)};
+        if (!made) self->error = NS_ERROR_MEMORY;
     }
 }
 

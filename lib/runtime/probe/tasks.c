@@ -33,7 +33,6 @@ static void step_often(void *context, uint32_t member) {
     work *self = context;
     uint64_t drawn = self->drawn;
     double sum = 0;
-    (void)member;
     for (int step = 0; step < CORE_STEPS; step++) {
         const uint64_t entry = self->table[drawn >> ENTRY_SHIFT];
         sum = sum * 0.5 + (double)(entry & 1023u);
@@ -66,7 +65,6 @@ void ns_probe_cores(ns_probe *self) {
 enum { STEPS = 2000, STACK_BYTES = 65536 };
 
 static void pause_often(void *context, uint32_t member) {
-    (void)context, (void)member;
     for (int step = 0; step < STEPS; step++) ns_pause();
 }
 
@@ -75,7 +73,6 @@ void ns_probe_pause(ns_probe *self) {
 }
 
 static void yield_often(void *context, uint32_t member) {
-    (void)context, (void)member;
     for (int step = 0; step < STEPS; step++) ns_yield();
 }
 
@@ -98,7 +95,6 @@ static void come_back(void *context) {
 
 static void go_there(void *context, uint32_t member) {
     pair *self = context;
-    (void)member;
     for (int step = 0; step < STEPS; step++) ns_fiber_switch(self->thread, self->fiber);
 }
 
@@ -129,25 +125,21 @@ static char anything; /* the queued object */
 
 static void push_all(void *context, uint32_t member) {
     bench *self = context;
-    (void)member;
     for (int task = 0; task < TASKS; task++) ns_deque_push(&self->deque, &anything);
 }
 
 static void pop_all(void *context, uint32_t member) {
     bench *self = context;
-    (void)member;
     for (int task = 0; task < TASKS; task++) ns_deque_pop(&self->deque);
 }
 
 static void look(void *context, uint32_t member) {
     bench *self = context;
-    (void)member;
     for (int probe = 0; probe < TASKS; probe++) ns_deque_steal(&self->deque);
 }
 
 static void take_all(void *context, uint32_t member) {
     bench *self = context;
-    (void)member;
     self->taken = 0;
     while (ns_deque_steal(&self->deque)) self->taken++;
 }
@@ -224,13 +216,11 @@ static void keep_house(ns_task *self, void *arguments) {
 
 static void run_household(void *context, uint32_t member) {
     household *home = context;
-    (void)member;
     ns_pool_run(home->pool, keep_house, &home, sizeof home);
 }
 
 static double of_each_task(const void *context, double span_ns) {
     const household *home = context;
-    (void)span_ns;
     return home->preempted ? NS_PROBE_WORTHLESS : home->span_ns / TASKS;
 }
 

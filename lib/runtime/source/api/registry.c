@@ -77,13 +77,9 @@ int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64
     return id;
 }
 
-/* Return whether a word (synchronisation object) of this role may have this number of parties. */
-static bool has_parties(enum ns_word_role role, uint32_t parties) {
-    return parties || role == NS_WORD_LOCK || role == NS_WORD_ATOMIC;
-}
-
 int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties) {
-    if (!name || (uint32_t)role > NS_WORD_BARRIER || !has_parties(role, parties)) return NS_ERROR_OPTION;
+    const bool needs_parties = role == NS_WORD_CONDITION || role == NS_WORD_BARRIER;
+    if (!name || (uint32_t)role > NS_WORD_BARRIER || (needs_parties && !parties)) return NS_ERROR_OPTION;
     const int error = ns_pool_enter(pool);
     if (error) return error;
     const ns_word made = {.role = role, .owner = owner, .parties = parties};

@@ -45,10 +45,6 @@ ns_waiting *ns_dependent_end(ns_dependent *self) {
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-typedef struct {
-    _Alignas(max_align_t) void *before; /* the previous chunk */
-} chunk;
-
 enum { FIRST_BYTES = 2048, MOST_BYTES = 1 << 18 };
 
 void *ns_arena_take(ns_arena *self, size_t bytes) {
@@ -57,17 +53,15 @@ void *ns_arena_take(ns_arena *self, size_t bytes) {
         size_t room = self->room ? 2 * self->room : FIRST_BYTES;
         if (room > MOST_BYTES) room = MOST_BYTES;
         if (room < taken) room = taken;
-        chunk *made = malloc(sizeof *made + room);
+        char *made = ns_pieces_take(&self->pieces, 1, room);
         if (!made) return NULL;
-        made->before = self->newest;
-        *self = (ns_arena){.newest = made, .room = room};
+        self->newest = made;
+        self->room = room;
+        self->used = 0;
     }
-    char *const first = (char *)self->newest + sizeof(chunk);
     self->used += taken;
-    return first + self->used - taken;
+    return self->newest + self->used - taken;
 }
-
-enum { FIRST_ROOM = 16 };
 
 /* ---- the dependences of a task's children ------------------------------------------------------------------------ */
 
@@ -85,12 +79,9 @@ void ns_dependences_close(ns_task *whole) {
 }
 
 void ns_dependences_destroy(ns_dependences *self) {
-    for (chunk *each = self->arena.newest, *before; each; each = before) {
-        before = each->before;
-        free(each);
-    }
+    ns_pieces_release(&self->arena.pieces);
     free(self->entries);
-    free(self->before);
+    free(self->before.entries);
     *self = (ns_dependences){0};
 }
 
@@ -106,6 +97,7 @@ static ns_dependence_entry *place_of(ns_dependence_entry *entries, uint32_t room
 }
 
 static bool enlarge(ns_dependences *self) {
+    enum { FIRST_ROOM = 16 };
     const uint32_t room = self->entry_room ? 2 * self->entry_room : FIRST_ROOM;
     ns_dependence_entry *entries = calloc(room, sizeof *entries);
     if (!entries) return false;
@@ -132,15 +124,10 @@ static ns_dependence_entry *entry_of(ns_dependences *self, const void *address) 
 /* Add `other` to the children that `task` waits for, unless `other` is among them. Return false if memory is short. */
 static bool wait_for(ns_dependences *self, ns_dependent *task, ns_dependent *other) {
     if (!other || other == task || other->newest_of == task) return true;
-    if (self->before_count == self->before_room) {
-        const uint32_t room = self->before_room ? 2 * self->before_room : FIRST_ROOM;
-        ns_dependent **grown = realloc(self->before, room * sizeof(ns_dependent *));
-        if (!grown) return false;
-        self->before = grown;
-        self->before_room = room;
-    }
+    ns_dependent **place = ns_growing_add(&self->before, sizeof *place);
+    if (!place) return false;
     other->newest_of = task;
-    self->before[self->before_count++] = other;
+    *place = other;
     return true;
 }
 
@@ -173,7 +160,7 @@ static bool written_by(ns_dependences *self, ns_dependence_entry *entry, ns_depe
 
 bool ns_dependences_find(ns_dependences *self, ns_dependent *task, const ns_dependence *dependences, uint32_t count) {
     bool found = true;
-    self->before_count = 0;
+    self->before.count = 0;
     for (uint32_t at = 0; at < count && found; at++) {
         ns_dependence_entry *entry = dependences[at].address ? entry_of(self, dependences[at].address) : NULL;
         if (!dependences[at].address) continue; /* NULL stands for no data */

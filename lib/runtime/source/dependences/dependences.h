@@ -10,8 +10,10 @@
  * this number, the parent subtracts the difference. */
 #pragma once
 
+#include "base/pieces.h"
 #include "numasim/runtime.h"
 #include "platform/atomics.h"
+#include "record/growing.h"
 
 /* ---- what parent and children share ------------------------------------------------------------------------------ */
 
@@ -51,8 +53,9 @@ bool ns_dependent_release(ns_dependent *self);
 
 /* Memory that is allocated in pieces and freed as a whole. An arena of zero bytes is empty. */
 typedef struct {
-    void *newest; /* the newest chunk */
-    size_t used, room;
+    ns_pieces pieces;
+    char *newest;      /* the newest piece */
+    size_t used, room; /* of the newest piece: bytes in use, and bytes */
 } ns_arena;
 
 /* Allocate `bytes` uninitialised bytes, aligned as by malloc. Return NULL if memory is short. */
@@ -76,8 +79,7 @@ typedef struct {
     ns_dependence_entry *entries;     /* [entry_room] a hash table */
     uint32_t entry_count, entry_room; /* `entry_room` is a power of two */
     ns_reader *free;
-    ns_dependent **before; /* [before_count] the children that the newest child waits for, each once */
-    uint32_t before_count, before_room;
+    ns_growing before; /* of ns_dependent *: the children that the newest child waits for, each once */
 } ns_dependences;
 
 /* Return the dependences of the children of `whole`, which is not a task in a lane; NULL if there are none so far. */

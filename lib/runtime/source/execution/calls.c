@@ -14,10 +14,7 @@ static ns_sync_user *user_of(const ns_task *self) { return &worker_of(self)->syn
 static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))->share(worker_of(self)); }
 
 /* Ignore declared work, which only recordings use. If workers run in turns, the worker's clock advances by the work. */
-void ns_thread_declare_work(ns_task *self, int64_t picoseconds) {
-    (void)self;
-    ns_thread_pay(picoseconds, NS_RANK_SEG_END);
-}
+void ns_thread_declare_work(ns_task *self, int64_t picoseconds) { ns_thread_pay(picoseconds, NS_RANK_SEG_END); }
 
 void ns_thread_refuse(ns_task *self, int error, const char *sentence) {
     ns_thread_pool_note(ns_thread_pool_of(worker_of(self)), error, sentence);

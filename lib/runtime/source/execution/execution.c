@@ -128,13 +128,6 @@ static void release_successors(ns_thread_worker *worker, uint32_t row) {
     }
 }
 
-/* Call ns_thread_owe with the plan's costs of the end of a task that worker `spawner` has spawned. */
-static void owe_end(const ns_thread_worker *worker, uint32_t spawner) {
-    const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
-    const ns_worker_state self = {.id = worker->base.id};
-    ns_thread_owe(plan->costs.join_ps + (plan->line_ps.count ? ns_line_ps(plan, &self, spawner) : 0));
-}
-
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     ns_thread_task *parent = self->parent;
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -143,7 +136,11 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     worker->base.tasks += is_counted(pool, self, row);
     if (pool->notes) ns_thread_note_end(worker, self);
     ns_thread_note_owner(worker, NS_OWNER_EXECUTED);
-    if (!is_root && parent) owe_end(worker, self->home->id);
+    if (!is_root && parent) {
+        const ns_full_plan *plan = &pool->file.plan;
+        const ns_worker_state ender = {.id = worker->base.id};
+        ns_thread_owe(plan->costs.join_ps + (plan->line_ps.count ? ns_line_ps(plan, &ender, self->home->id) : 0));
+    }
     ns_thread_record_free(worker, self);
     if (pool->graph.holds) release_successors(worker, row);
     if (is_root) {
@@ -227,14 +224,15 @@ ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_
         if (order->dependences[at].access) copies[made->access_count++] = *order->dependences[at].access;
     }
     if (!ns_dependences_find(known, &made->base, order->dependences, order->dependence_count)) return NULL;
-    *entries = ns_arena_take(&known->arena, known->before_count * sizeof **entries);
+    *entries = ns_arena_take(&known->arena, known->before.count * sizeof **entries);
     return *entries ? made : NULL;
 }
 
 bool ns_thread_dependent_wait(ns_dependences *known, ns_thread_dependent *made, ns_waiting *entries) {
+    ns_dependent *const *before = known->before.entries;
     uint32_t others = 0;
-    for (uint32_t at = 0; at < known->before_count; at++)
-        others += ns_dependent_wait_for(&made->base, known->before[at], &entries[at]);
+    for (uint64_t at = 0; at < known->before.count; at++)
+        others += ns_dependent_wait_for(&made->base, before[at], &entries[at]);
     return ns_dependent_is_free(&made->base, others);
 }
 

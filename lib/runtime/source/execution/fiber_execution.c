@@ -206,15 +206,12 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
     ns_thread_task_end(ns_thread_worker_of(parent), child);
 }
 
-static bool goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_thread_task *child) {
-    const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    return pool->file.plan.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
-}
-
 /* Put a child that can begin, or the task that has spawned the child, into a queue. */
 static void begin_child(ns_thread_task *parent, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
-    const bool offers = parent->fiber && goes_first(worker, parent, child);
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool offers =
+        parent->fiber && pool->file.plan.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
     if (offers || !ns_thread_place(worker, child, accesses, count)) execute_child(parent, child, offers);
 }
 

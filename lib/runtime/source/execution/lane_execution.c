@@ -25,12 +25,11 @@ typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
     const ns_lane_slot *first; /* `first` of the parent's ns_task */
-    ns_atomic_u64 left; /* number of children that have not ended */
+    ns_atomic_u64 left;        /* number of children that have not ended */
     ns_lane_group *outer;
 };
 
 static void do_nothing(ns_task *self, void *arguments) {
-    (void)arguments;
     self->worker->tasks--; /* the mark does not count as a task */
 }
 
@@ -111,15 +110,6 @@ static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     if (ns_lane_top(lane->owned) == top) ns_lane_join_stolen(lane);
 }
 
-/* Join the task at the top of the lane, which is above `mark`. */
-static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
-    ns_lane_slot *slot = ns_lane_pop_slowly(lane_of(worker));
-    if (slot)
-        execute_popped(worker, slot);
-    else
-        await_stolen(worker, mark);
-}
-
 static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
     ns_task joining = {.worker = worker, .first = mark};
     for (;;) {
@@ -128,9 +118,13 @@ static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
         if (ns_lane_pops(&joining)) {
             ns_lane_move_top(&joining, joining.children - 1);
             execute_popped(worker, ns_lane_top_of(&joining));
-        } else {
-            pop_slowly(worker, mark);
+            continue;
         }
+        ns_lane_slot *slot = ns_lane_pop_slowly(lane_of(worker));
+        if (slot)
+            execute_popped(worker, slot);
+        else
+            await_stolen(worker, mark);
     }
 }
 
@@ -202,11 +196,6 @@ int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worke
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-/* Push a child that can begin. Return false if the lane has no room. */
-static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) {
-    return ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *));
-}
-
 /* Run a child, and push the children that it releases. If the lane has no room for a released child, put it in front of
  * `*unplaced`. `mine` may be freed as soon as group->left is decreased. */
 static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
@@ -217,7 +206,8 @@ static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_t
     for (ns_waiting *each = ns_dependent_end(&mine->base), *next; each; each = next) {
         next = each->next;
         ns_thread_dependent *child = (ns_thread_dependent *)each->task;
-        if (!ns_dependent_release(each->task) || push_dependent(worker, child)) continue;
+        if (!ns_dependent_release(each->task)) continue;
+        if (ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *))) continue;
         child->next = *unplaced;
         *unplaced = child;
     }
@@ -287,9 +277,9 @@ static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
     return task;
 }
 
+/* Take a task. A lane has one owner, and always the same end: `is_owner` and `end` are not used. */
 static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end) {
-    (void)is_owner, (void)end; /* unused: a lane has one owner and always the same end */
     const ns_task *waiting = wait->task;
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;

@@ -16,21 +16,6 @@ static bool dispatches_to_own(const ns_plan *plan) {
     return own;
 }
 
-static bool leaves_copies(const ns_plan *plan) {
-    for (uint32_t at = plan->steal_levels; at < plan->levels; at++) {
-        if (plan->level[at].flags & NS_FLAG_COPY) return true;
-    }
-    return false;
-}
-
-/* Return whether steal levels choose a queue by its length. */
-static bool picks_by_length(const ns_plan *plan) {
-    for (uint32_t at = 0; at < plan->steal_levels; at++) {
-        if (plan->level[at].pick == NS_PICK_LONGEST || plan->level[at].pick == NS_PICK_SHORTEST) return true;
-    }
-    return false;
-}
-
 /* Return whether a watch bit with these two bounds (set from the first, cleared from the second) follows from a queue's
  * present length alone. `adjacent`: the threshold S is s + 1. */
 static bool forgets(const int32_t *bound, bool adjacent) {
@@ -80,12 +65,17 @@ void ns_thread_find_needs(ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     pool->bodies = BODIES;
     pool->adapts = plan->adaptive.stack;
-    pool->copies = leaves_copies(&plan->steal);
     pool->notes = pool->graph.knows_rows || pool->adapts || plan->join == NS_JOIN_LEAPFROG;
     pool->sleeps = plan->idle.given && plan->idle.sleeps;
     pool->watches = plan->steal.watches > 0 || plan->refill < 0;
     pool->own_dispatch = dispatches_to_own(&plan->steal);
-    pool->sees_lengths = !pool->own_dispatch || picks_by_length(&plan->steal);
+    pool->sees_lengths = !pool->own_dispatch;
+    for (uint32_t at = 0; at < plan->steal.levels; at++) {
+        const ns_level *level = &plan->steal.level[at];
+        const bool steals = at < plan->steal.steal_levels;
+        pool->copies |= !steals && level->flags & NS_FLAG_COPY;
+        pool->sees_lengths |= steals && (level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST);
+    }
     pool->asks_parents = ns_plan_has_anchor(&plan->steal, NS_ANCHOR_PARENT);
     pool->execution = execution_for(pool);
     pool->base.tasks = pool->graph.boundary.controlled ? &ns_thread_measured_calls : &pool->execution->calls;

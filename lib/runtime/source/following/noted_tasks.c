@@ -63,12 +63,6 @@ void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row) {
     ns_thread_leave_gate(worker);
 }
 
-static void live_create(ns_thread_pool *pool, uint32_t row) {
-    ns_live_subtrees *counts = &pool->graph.live;
-    const int64_t root = row == NS_NO_ROW ? NS_UNKNOWN : counts->root[row];
-    if (root != NS_UNKNOWN && root != (int64_t)row) add(&counts->left[root], 1);
-}
-
 void ns_thread_live_end(ns_thread_worker *worker, uint32_t row) {
     ns_live_subtrees *counts = &ns_thread_pool_of(worker)->graph.live;
     const int64_t root = row == NS_NO_ROW ? NS_UNKNOWN : counts->root[row];
@@ -94,7 +88,9 @@ void ns_thread_note_child(ns_thread_worker *worker, const ns_thread_task *parent
         return;
     }
     notes->at = (uint32_t)pool->graph.plan->graph.op_ptr.at[notes->row];
-    if (pool->graph.counts_live) live_create(pool, notes->row);
+    if (!pool->graph.counts_live) return;
+    const int64_t root = pool->graph.live.root[notes->row];
+    if (root != NS_UNKNOWN && root != (int64_t)notes->row) add(&pool->graph.live.left[root], 1);
 }
 
 uint32_t ns_thread_tier_of(const ns_thread_pool *pool, const ns_thread_task *task) {

@@ -35,7 +35,6 @@ typedef struct {
 
 /* Register the fiber that is the calling thread's own stack. */
 static inline void ns_sanitized_adopt(ns_sanitized_fiber *self) {
-    (void)self;
 #ifdef NS_ADDRESS_SANITIZER
     pthread_attr_t attributes;
     pthread_getattr_np(pthread_self(), &attributes);
@@ -57,15 +56,12 @@ static inline void ns_sanitized_create(ns_sanitized_fiber *self, void *stack, si
 
 /* Report that the functions on a stack from `low` to `high` never return: remove the guards of their variables. */
 static inline void ns_sanitized_forget(const void *low, const void *high) {
-    (void)low;
-    (void)high;
 #ifdef NS_ADDRESS_SANITIZER
     ASAN_UNPOISON_MEMORY_REGION(low, (size_t)((const char *)high - (const char *)low));
 #endif
 }
 
 static inline void ns_sanitized_destroy(ns_sanitized_fiber *self) {
-    (void)self;
 #ifdef NS_THREAD_SANITIZER
     __tsan_destroy_fiber(self->thread);
 #endif
@@ -73,8 +69,6 @@ static inline void ns_sanitized_destroy(ns_sanitized_fiber *self) {
 
 /* Report that `from` is about to be left for `to`. */
 static inline void ns_sanitized_leave(ns_sanitized_fiber *from, ns_sanitized_fiber *to) {
-    (void)from;
-    (void)to;
 #ifdef NS_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(&from->fake, to->stack, to->bytes);
 #endif
@@ -85,7 +79,6 @@ static inline void ns_sanitized_leave(ns_sanitized_fiber *from, ns_sanitized_fib
 
 /* Report that `self` begins to run, or resumes. */
 static inline void ns_sanitized_arrive(ns_sanitized_fiber *self) {
-    (void)self;
 #ifdef NS_ADDRESS_SANITIZER
     const void *stack;
     size_t bytes;

@@ -114,11 +114,6 @@ static int read_core(tree *self, ns_cpu *cpu) {
     return error == NS_ERROR_FILE ? NS_OK : error;
 }
 
-static int read_socket(tree *self, ns_cpu *cpu) {
-    if (read_text(self, "devices/system/cpu/cpu%u/topology/physical_package_id", cpu->id)) return NS_OK;
-    return read_number(self, &cpu->socket);
-}
-
 /* ---- caches ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -155,10 +150,6 @@ static int read_cache(tree *self, uint32_t cpu, uint32_t index, const ns_set *us
     return read_text(self, "%s/size", folder) ? NS_OK : read_bytes(self, &found->cache.bytes);
 }
 
-static void keep_level(ns_topology *topology, const ns_cache *cache) {
-    if (topology->cache_count < NS_CACHE_LEVELS) topology->cache[topology->cache_count++] = *cache;
-}
-
 /* Read the caches of a processor. The number of a last-level cache is the id of the first processor that shares it. */
 static int read_caches(tree *self, ns_topology *topology, ns_cpu *cpu, const ns_set *usable) {
     uint32_t last = 0;
@@ -170,7 +161,8 @@ static int read_caches(tree *self, ns_topology *topology, ns_cpu *cpu, const ns_
         if (!found.cache.bytes) continue;
         if (found.cache.level >= last) cpu->cache = found.first;
         if (found.cache.level >= last) last = found.cache.level;
-        if (cpu == topology->cpu) keep_level(topology, &found.cache);
+        if (cpu == topology->cpu && topology->cache_count < NS_CACHE_LEVELS)
+            topology->cache[topology->cache_count++] = found.cache;
     }
     return NS_OK;
 }
@@ -285,7 +277,8 @@ static int fill(tree *self, ns_topology *topology, const ns_set *usable, const n
     for (uint32_t at = 0; at < cpus && !error; at++) {
         ns_cpu *cpu = &topology->cpu[at];
         error = read_core(self, cpu);
-        if (!error) error = read_socket(self, cpu);
+        if (!error && !read_text(self, "devices/system/cpu/cpu%u/topology/physical_package_id", cpu->id))
+            error = read_number(self, &cpu->socket);
         if (!error) error = read_caches(self, topology, cpu, usable);
     }
     return error;

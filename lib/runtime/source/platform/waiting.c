@@ -87,7 +87,6 @@ void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
 }
 
 void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) {
-    (void)count;
     struct bed *bed = bed_of(word);
     pthread_mutex_lock(&bed->lock);
     pthread_cond_broadcast(&bed->woken);

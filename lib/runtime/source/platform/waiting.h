@@ -51,8 +51,7 @@ void ns_explored_wake(ns_atomic_u32 *word, uint32_t count);
 
 static inline void ns_futex_wait(ns_atomic_u32 *word, uint32_t value) { ns_explored_sleep(word, value); }
 static inline void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
-    (void)ps; /* time does not pass in the explorer */
-    ns_explored_sleep(word, value);
+    ns_explored_sleep(word, value); /* time does not pass in the explorer */
 }
 static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) { ns_explored_wake(word, count); }
 

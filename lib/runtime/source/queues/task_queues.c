@@ -17,11 +17,6 @@ static int create_shared(ns_shared_queue *self, uint64_t capacity) {
     return NS_ERROR_THREAD;
 }
 
-static void destroy_shared(ns_shared_queue *self) {
-    if (self->slots) pthread_mutex_destroy(&self->lock);
-    free(self->slots);
-}
-
 /* Double the capacity. */
 static bool grow(ns_shared_queue *self) {
     const uint64_t mask = 2 * self->mask + 1;
@@ -66,10 +61,6 @@ void *ns_shared_queue_take(ns_shared_queue *self, enum ns_queue_end end, bool (*
     return task;
 }
 
-static uint32_t rows_end(const ns_plan *plan, uint32_t index) {
-    return index + 1 < plan->levels ? plan->level[index + 1].row : plan->rows - 1;
-}
-
 static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
     for (uint32_t at = plan->seg[plan->row[row]]; at < plan->seg[plan->row[row + 1]]; at++) {
         if (plan->queue[at] == q) return true;
@@ -80,7 +71,8 @@ static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
 /* Return whether level `index` of the plan lets no worker but `owner` probe queue `q`. */
 static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, uint32_t owner) {
     const ns_level *level = &plan->level[index];
-    for (uint32_t row = level->row; row < rows_end(plan, index); row++) {
+    const uint32_t end = index + 1 < plan->levels ? level[1].row : plan->rows - 1;
+    for (uint32_t row = level->row; row < end; row++) {
         const bool owners = level->anchor == NS_ANCHOR_ME && row - level->row == owner;
         if (!owners && row_names(plan, row, q)) return false;
     }
@@ -116,7 +108,9 @@ void ns_task_queue_destroy(ns_task_queue *self) {
     switch (self->kind) {
         case NS_LANE: ns_lane_destroy(&self->lane); break;
         case NS_DEQUE: ns_deque_destroy(&self->deque); break;
-        default: destroy_shared(&self->shared); break;
+        default:
+            if (self->shared.slots) pthread_mutex_destroy(&self->shared.lock);
+            free(self->shared.slots);
     }
 }
 

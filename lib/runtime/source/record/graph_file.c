@@ -39,6 +39,8 @@ typedef struct {
     uint8_t *read_first;  /* [objects] whether the first access is a read */
     uint64_t *first_then; /* [rows + 1] index in `then` of the first row that waits for each row */
     uint32_t *then;       /* [depends] waiting rows, in the order of their spawns */
+    uint32_t *segment;    /* [segments] the recorded segments, in the order of the ops that are written */
+    uint32_t segments;    /* the number of segments in the ops that are written */
     ns_pieces memory;
 } layout;
 
@@ -114,6 +116,7 @@ static int lay_out(layout *self, const ns_recorder *recorder, const ns_pool *poo
     self->read_first = ns_pieces_take(&self->memory, pool->object_count, 1);
     self->first_then = ns_pieces_take(&self->memory, rows + 1, sizeof *self->first_then);
     self->then = ns_pieces_take(&self->memory, recorder->depends.count, sizeof *self->then);
+    self->segment = ns_pieces_take(&self->memory, recorder->segments.count, sizeof *self->segment);
     uint32_t *stack = ns_pieces_take(&self->memory, rows, sizeof *stack);
     if (self->memory.is_short) return NS_ERROR_MEMORY;
     gather_ops(self);
@@ -123,79 +126,54 @@ static int lay_out(layout *self, const ns_recorder *recorder, const ns_pool *poo
     return NS_OK;
 }
 
-static const char *between(uint64_t at) { return at ? ",\n" : "\n"; }
+/* ---- entries of the lists of the file ---------------------------------------------------------------------------- */
 
-static void write_regions(FILE *file, const layout *self) {
-    fputs("\"regions\":[", file);
-    for (uint32_t at = 0; at < self->pool->object_count; at++) {
-        const ns_object *object = &self->pool->objects[at];
-        fprintf(file, "%s{\"name\":", between(at));
-        ns_json_write_text(file, object->name);
-        fprintf(file, ",\"bytes\":%lld,\"initialised\":%s}", (long long)object->bytes,
-                self->read_first[at] ? "true" : "false");
+static void write_region(FILE *file, layout *self, uint64_t at) {
+    const ns_object *object = &self->pool->objects[at];
+    fputs("{\"name\":", file);
+    ns_json_write_text(file, object->name);
+    fprintf(file, ",\"bytes\":%lld,\"initialised\":%s}", (long long)object->bytes,
+            self->read_first[at] ? "true" : "false");
+}
+
+static void write_word(FILE *file, layout *self, uint64_t at) {
+    const ns_word *word = &self->pool->words[at];
+    fputs("{\"name\":", file);
+    ns_json_write_text(file, word->name);
+    fprintf(file, ",\"role\":\"%s\",\"owner\":%u,\"parties\":%u}", ROLE_NAME[word->role], word->owner, word->parties);
+}
+
+static void write_phase(FILE *file, layout *self, uint64_t at) {
+    const ns_recorded_phase *phase = (const ns_recorded_phase *)self->recorder->phases.entries + at;
+    fputs("{\"roots\":[", file);
+    for (uint32_t root = 0; root < phase->roots; root++) {
+        fprintf(file, "%s%u", root ? "," : "", self->number[phase->first_root + root]);
     }
-    fputs("],\n", file);
+    fprintf(file, "],\"deal\":\"%s\"}", phase->team ? "cyclic" : "master");
 }
 
-static void write_words(FILE *file, const layout *self) {
-    fputs("\"words\":[", file);
-    for (uint32_t at = 0; at < self->pool->word_count; at++) {
-        const ns_word *word = &self->pool->words[at];
-        fprintf(file, "%s{\"name\":", between(at));
-        ns_json_write_text(file, word->name);
-        fprintf(file, ",\"role\":\"%s\",\"owner\":%u,\"parties\":%u}", ROLE_NAME[word->role], word->owner,
-                word->parties);
+/* Write an op. An op that runs a segment gives the segment its number in the file. */
+static void write_op(FILE *file, layout *self, const ns_recorded_op *op) {
+    uint32_t argument = creates(op) ? self->number[op->argument] : op->argument;
+    if (op->code == NS_OP_RUN) {
+        argument = self->segments;
+        self->segment[self->segments++] = op->argument;
     }
-    fputs("],\n", file);
+    fprintf(file, op->code == NS_OP_WAIT ? "[\"%s\"]" : "[\"%s\",%u]", NS_OP_WORD[op->code], argument);
 }
 
-static void write_phases(FILE *file, const layout *self) {
-    const ns_recorded_phase *phases = self->recorder->phases.entries;
-    fputs("\"phases\":[", file);
-    for (uint64_t at = 0; at < self->recorder->phases.count; at++) {
-        fprintf(file, "%s{\"roots\":[", between(at));
-        for (uint32_t root = 0; root < phases[at].roots; root++) {
-            fprintf(file, "%s%u", root ? "," : "", self->number[phases[at].first_root + root]);
-        }
-        fprintf(file, "],\"deal\":\"%s\"}", phases[at].team ? "cyclic" : "master");
-    }
-    fputs("],\n", file);
-}
-
-/* Return the argument that an op has in the file. `segments` counts the segments so far. */
-static uint32_t argument_of(const layout *self, const ns_recorded_op *op, uint32_t *segments) {
-    if (op->code == NS_OP_RUN) return (*segments)++;
-    return creates(op) ? self->number[op->argument] : op->argument;
-}
-
-static void write_then(FILE *file, const layout *self, uint32_t row) {
+static void write_task(FILE *file, layout *self, uint64_t at) {
+    const uint32_t row = self->order[at];
     const uint64_t first = self->first_then[row], end = self->first_then[row + 1];
-    for (uint64_t at = first; at < end; at++) {
-        fprintf(file, "%s%u", at > first ? "," : ",\"then\":[", self->number[self->then[at]]);
+    fprintf(file, "{%s\"ops\":[", KIND_TEXT[self->kind[row]]);
+    for (uint64_t place = self->first[row]; place < self->first[row + 1]; place++) {
+        if (place > self->first[row]) fputc(',', file);
+        write_op(file, self, op_at(self, place));
     }
-    if (first < end) fputc(']', file);
-}
-
-static void write_tasks(FILE *file, const layout *self) {
-    uint32_t segments = 0;
-    fputs("\"tasks\":[", file);
-    for (uint32_t at = 0; at < self->recorder->rows; at++) {
-        const uint32_t row = self->order[at];
-        fprintf(file, "%s{%s\"ops\":[", between(at), KIND_TEXT[self->kind[row]]);
-        for (uint64_t place = self->first[row]; place < self->first[row + 1]; place++) {
-            const ns_recorded_op *op = op_at(self, place);
-            if (place > self->first[row]) fputc(',', file);
-            if (op->code == NS_OP_WAIT) {
-                fputs("[\"wait\"]", file);
-            } else {
-                fprintf(file, "[\"%s\",%u]", NS_OP_WORD[op->code], argument_of(self, op, &segments));
-            }
-        }
-        fputs("]", file);
-        write_then(file, self, row);
-        fputs("}", file);
+    for (uint64_t then = first; then < end; then++) {
+        fprintf(file, "%s%u", then > first ? "," : "],\"then\":[", self->number[self->then[then]]);
     }
-    fputs("],\n", file);
+    fputs("]}", file);
 }
 
 static void write_access(FILE *file, const layout *self, const ns_access *access) {
@@ -207,31 +185,19 @@ static void write_access(FILE *file, const layout *self, const ns_access *access
             PATTERN_NAME[access->pattern], access->passes);
 }
 
-static void write_segment(FILE *file, const layout *self, const ns_recorded_segment *segment) {
+static void write_segment(FILE *file, layout *self, uint64_t at) {
+    const ns_recorded_segment *segment =
+        (const ns_recorded_segment *)self->recorder->segments.entries + self->segment[at];
     const ns_access *accesses = self->recorder->accesses.entries;
     fprintf(file, "{\"compute_ps\":%lld", (long long)segment->compute_ps);
-    for (uint32_t at = 0; at < segment->accesses; at++) {
-        fputs(at ? "," : ",\"accesses\":[", file);
-        write_access(file, self, &accesses[segment->first_access + at]);
+    for (uint32_t access = 0; access < segment->accesses; access++) {
+        fputs(access ? "," : ",\"accesses\":[", file);
+        write_access(file, self, &accesses[segment->first_access + access]);
     }
     fputs(segment->accesses ? "]}" : "}", file);
 }
 
-static void write_segments(FILE *file, const layout *self) {
-    const ns_recorded_segment *segments = self->recorder->segments.entries;
-    uint64_t written = 0;
-    fputs("\"segments\":[", file);
-    for (uint32_t at = 0; at < self->recorder->rows; at++) {
-        const uint32_t row = self->order[at];
-        for (uint64_t place = self->first[row]; place < self->first[row + 1]; place++) {
-            const ns_recorded_op *op = op_at(self, place);
-            if (op->code != NS_OP_RUN) continue;
-            fputs(between(written++), file);
-            write_segment(file, self, &segments[op->argument]);
-        }
-    }
-    fputs("],\n", file);
-}
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 /* Write the name of the graph, which is the name of its file. */
 static void write_name(FILE *file, const char *path) {
@@ -243,15 +209,26 @@ static void write_name(FILE *file, const char *path) {
     fputs(",\n", file);
 }
 
-static void write_graph(FILE *file, const layout *self, const char *path) {
-    write_name(file, path);
-    write_regions(file, self);
-    write_words(file, self);
-    write_phases(file, self);
-    write_tasks(file, self);
-    write_segments(file, self);
+static void write_list(FILE *file, layout *self, const char *name, uint64_t count,
+                       void (*write)(FILE *file, layout *self, uint64_t at)) {
+    fprintf(file, "\"%s\":[", name);
+    for (uint64_t at = 0; at < count; at++) {
+        fputs(at ? ",\n" : "\n", file);
+        write(file, self, at);
+    }
+    fputs("],\n", file);
+}
+
+static void write_graph(FILE *file, layout *self, const char *path) {
+    const ns_recorder *recorder = self->recorder;
     uint32_t tasks = 0;
-    for (uint32_t row = 0; row < self->recorder->rows; row++) tasks += self->kind[row] == KIND_TASK;
+    write_name(file, path);
+    write_list(file, self, "regions", self->pool->object_count, write_region);
+    write_list(file, self, "words", self->pool->word_count, write_word);
+    write_list(file, self, "phases", recorder->phases.count, write_phase);
+    write_list(file, self, "tasks", recorder->rows, write_task);
+    write_list(file, self, "segments", self->segments, write_segment);
+    for (uint32_t row = 0; row < recorder->rows; row++) tasks += self->kind[row] == KIND_TASK;
     fprintf(file, "\"facts\":{\"tasks\":%u}}\n", tasks);
 }
 

@@ -18,19 +18,14 @@ static size_t name_at(const char *path) {
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Store the folder of a path, with its last slash, or ".". */
-static void folder_of(char folder[PATH_MAX], const char *path) {
-    const size_t length = name_at(path);
-    snprintf(folder, PATH_MAX, "%.*s", length ? (int)length : 1, length ? path : ".");
-}
-
 /* ---- the targets of links ---------------------------------------------------------------------------------------- */
 
 /* Return the descriptor of this process that a path such as /dev/fd/3 names, or -1. */
 static int descriptor_of(const char *path) {
-    const char *name = path + name_at(path);
+    const size_t length = name_at(path); /* of the path of the folder, with its last slash */
+    const char *name = path + length;
     char folder[PATH_MAX], real[PATH_MAX], own[64];
-    folder_of(folder, path);
+    snprintf(folder, sizeof folder, "%.*s", length ? (int)length : 1, length ? path : ".");
     snprintf(own, sizeof own, "/proc/%ld/fd", (long)getpid());
     const bool number = *name && strspn(name, "0123456789") == strlen(name);
     return number && realpath(folder, real) && strcmp(real, own) == 0 ? atoi(name) : -1;

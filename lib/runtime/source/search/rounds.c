@@ -11,7 +11,6 @@ enum { PATIENT_ROUNDS = 64 };               /* after this many rounds without a 
 
 void ns_thread_rest_awake(const ns_thread_pool *pool, int64_t wait_ps, bool yields) {
 #ifdef NS_TURNS
-    (void)pool, (void)yields;
     ns_turns_pass(wait_ps);
 #else
     const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);

@@ -259,11 +259,6 @@ static void run_deferred(serial_task *self) {
     self->deferred = 0;
 }
 
-/* Return whether the child begins later than its spawn. */
-static bool defers(const serial_pool *pool, const ns_work_order *order) {
-    return pool->pool.options.order != NS_ORDER_SPAWNED && !order->future && !order->dependence_count;
-}
-
 static void record_access(const serial_task *self, const ns_access *access) {
     if (pool_of(self)->recording) ns_recorder_note_access(&pool_of(self)->recorder, access);
 }
@@ -279,7 +274,7 @@ static void spawn(ns_task *task, const ns_work_order *order) {
     }
     self->outstanding++;
     self->part->tasks++;
-    if (!defers(pool, order))
+    if (pool->pool.options.order == NS_ORDER_SPAWNED || order->future || order->dependence_count)
         run_copy(self, row, false, order);
     else if (push_deferred(&self->part->deferred, order))
         self->deferred++;
@@ -302,8 +297,8 @@ static void record_dependences(serial_task *self, const ns_work_order *order) {
         ns_dependences_close(&self->task);
         give_up(self, NS_ERROR_MEMORY, "there is no memory for the dependences of a task", "");
     }
-    for (uint32_t at = 0; at < known->before_count; at++)
-        ns_recorder_dependence(recorder, made->row, known->before[at]->row);
+    ns_dependent *const *before = known->before.entries;
+    for (uint64_t at = 0; at < known->before.count; at++) ns_recorder_dependence(recorder, made->row, before[at]->row);
 }
 
 static void spawn_after(ns_task *task, const ns_work_order *order) {

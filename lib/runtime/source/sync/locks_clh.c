@@ -59,7 +59,6 @@ static inline void follow(clh_lock *self, place *before, place *mine) {
 }
 
 static void acquire(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     clh_lock *self = (clh_lock *)base;
     place *mine = take_place(self);
     /* release: the next thread sees `mine` TAKEN, not an old LEFT; acquire: this thread sees `before` TAKEN or LEFT */
@@ -70,7 +69,6 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
 /* Try to take the lock, which is free if the last place was left. If other threads get the lock between this check and
  * the swap, the swap succeeds only if the last of them has the place `before`: this thread then waits for it. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     clh_lock *self = (clh_lock *)base;
     place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* sees the state of `before` */
     /* relaxed: the load only decides whether to try */
@@ -87,7 +85,6 @@ static bool try_acquire(ns_numa_lock *base, uint32_t node) {
 }
 
 static void release(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     /* release: the next holder sees all that was done under the lock */
     ns_atomic_u32_store(&((clh_lock *)base)->held->state, LEFT, memory_order_release);
 }

@@ -14,7 +14,6 @@ typedef struct {
 _Static_assert(offsetof(word_lock, state) == NS_LINE_BYTES, "the word that is written is apart from what all read");
 
 static bool set_tas(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     /* acquire: pairs with the release by the last holder */
     return ns_atomic_u32_exchange(&((word_lock *)base)->state, HELD, memory_order_acquire) == FREE;
 }
@@ -25,7 +24,6 @@ static void acquire_tas(ns_numa_lock *base, uint32_t node) {
 }
 
 static void release_word(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     /* release: the next holder sees all that was done under the lock */
     ns_atomic_u32_store(&((word_lock *)base)->state, FREE, memory_order_release);
 }
@@ -57,7 +55,6 @@ const ns_numa_lock_operations ns_lock_ttas = {.name = "ttas",
 
 static bool take_mutex(ns_numa_lock *base, uint32_t node) {
     uint32_t found = FREE;
-    (void)node;
     /* acquire: pairs with the release by the last holder */
     return ns_atomic_u32_compare_exchange(&((word_lock *)base)->state, &found, HELD, memory_order_acquire,
                                           memory_order_relaxed);
@@ -76,7 +73,6 @@ static void acquire_mutex(ns_numa_lock *base, uint32_t node) {
 }
 
 static void release_mutex(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     word_lock *self = (word_lock *)base;
     /* release: the next holder sees all that was done under the lock */
     if (ns_atomic_u32_exchange(&self->state, FREE, memory_order_release) == HELD_AND_WANTED)
@@ -101,14 +97,12 @@ _Static_assert(offsetof(ticket_lock, drawn) == NS_LINE_BYTES, "drawing does not 
 _Static_assert(offsetof(ticket_lock, served) == 2 * NS_LINE_BYTES, "drawing does not disturb waiting threads");
 
 static void acquire_ticket(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     ticket_lock *self = (ticket_lock *)base;
     /* relaxed: the drawn number orders nothing; the acquire of `served` hands over the protected memory */
     ns_wait_for(&self->served, ns_atomic_u32_fetch_add(&self->drawn, 1, memory_order_relaxed));
 }
 
 static bool try_ticket(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     ticket_lock *self = (ticket_lock *)base;
     /* acquire: pairs with the release by the last holder; relaxed: as in acquire_ticket */
     const uint32_t served = ns_atomic_u32_load(&self->served, memory_order_acquire);
@@ -117,7 +111,6 @@ static bool try_ticket(ns_numa_lock *base, uint32_t node) {
 }
 
 static void release_ticket(ns_numa_lock *base, uint32_t node) {
-    (void)node;
     ticket_lock *self = (ticket_lock *)base;
     /* relaxed: only the holder writes this word; release: the next holder sees all that was done under the lock */
     const uint32_t mine = ns_atomic_u32_load(&self->served, memory_order_relaxed);

@@ -52,7 +52,6 @@ static void open_meeting(meeting *self, uint32_t number) {
 }
 
 static void arrive_central(ns_numa_barrier *self, uint32_t party, uint32_t number) {
-    (void)party;
     if (count_in(&self->all))
         open_meeting(&self->all, number);
     else
@@ -94,15 +93,9 @@ static void arrive_per_domain(ns_numa_barrier *self, uint32_t party, uint32_t nu
 
 static const operations KIND[] = {
     {"central", arrive_central}, {"flag", arrive_flag}, {"tree", arrive_tree}, {"per-domain", arrive_per_domain}};
-enum { KINDS = sizeof KIND / sizeof *KIND, DEFAULT_KIND = KINDS - 1 };
+enum { KINDS = sizeof KIND / sizeof *KIND };
 
 const char *ns_numa_barrier_kind(uint32_t at) { return at < KINDS ? KIND[at].name : NULL; }
-
-static const operations *find(const char *name) {
-    for (uint32_t at = 0; at < KINDS; at++)
-        if (!strcmp(KIND[at].name, name)) return &KIND[at];
-    return NULL;
-}
 
 int ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party) {
     if (!self || party >= self->parties) return NS_ERROR_OPTION;
@@ -143,16 +136,17 @@ static int make_domains(ns_numa_barrier *self) {
 int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options *options) {
     if (self) *self = NULL;
     if (!self || !options) return NS_ERROR_OPTION;
-    const operations *kind = options->kind ? find(options->kind) : &KIND[DEFAULT_KIND];
-    if (!kind || !options->parties) return NS_ERROR_OPTION;
+    uint32_t kind = 0;
+    while (kind < KINDS && strcmp(KIND[kind].name, options->kind ? options->kind : "per-domain")) kind++;
+    if (kind == KINDS || !options->parties) return NS_ERROR_OPTION;
     ns_numa_barrier *made = ns_near_memory_allocate(sizeof *made, options->home);
     if (!made) return NS_ERROR_MEMORY;
-    made->operations = kind;
+    made->operations = &KIND[kind];
     made->parties = options->parties;
     made->home = options->home;
     made->all.parties = options->parties;
     int error = seat_parties(made, options->party_node);
-    if (!error && kind->arrive == arrive_per_domain) error = make_domains(made);
+    if (!error && made->operations->arrive == arrive_per_domain) error = make_domains(made);
     if (error)
         ns_numa_barrier_destroy(made);
     else

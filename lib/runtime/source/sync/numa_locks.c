@@ -14,17 +14,13 @@ _Static_assert(NS_NUMA_NODES == NS_MOST_NODES, "plans have no more nodes than lo
 
 const char *ns_numa_lock_kind(uint32_t at) { return at < KINDS ? KIND[at]->name : NULL; }
 
-static const ns_numa_lock_operations *find(const char *name) {
-    for (uint32_t at = 0; at < KINDS; at++)
-        if (!strcmp(KIND[at]->name, name)) return KIND[at];
-    return NULL;
-}
-
 int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options) {
     if (self) *self = NULL;
     if (!self || !options || options->nodes > NS_NUMA_NODES) return NS_ERROR_OPTION;
-    const ns_numa_lock_operations *operations = find(options->kind ? options->kind : ns_lock_cohort.name);
-    if (!operations) return NS_ERROR_OPTION;
+    uint32_t kind = 0;
+    while (kind < KINDS && strcmp(KIND[kind]->name, options->kind ? options->kind : ns_lock_cohort.name)) kind++;
+    if (kind == KINDS) return NS_ERROR_OPTION;
+    const ns_numa_lock_operations *operations = KIND[kind];
     ns_numa_lock *made = ns_near_memory_allocate(operations->bytes, options->home);
     if (!made) return NS_ERROR_MEMORY;
     made->operations = operations;

@@ -91,15 +91,10 @@ static int make_barrier(const ns_thread_sync *self, sync_object *object, int32_t
     return ns_numa_barrier_create(&object->barrier, &options);
 }
 
-static int make_condition(const ns_thread_sync *self, sync_object *object, int32_t home) {
-    const int error = make_lock(self, object, home);
-    if (error) return error;
-    return ns_numa_condition_create(&object->condition,
-                                    &(ns_numa_condition_options){.nodes = self->nodes, .home = home});
-}
-
 static int make_object(const ns_thread_sync *self, sync_object **made, const ns_word *described) {
     const int32_t home = home_of(self, self->count, described);
+    const ns_numa_condition_options options = {.nodes = self->nodes, .home = home};
+    int error;
     sync_object *object = ns_near_memory_allocate(sizeof *object, home);
     if (!object) return NS_ERROR_MEMORY;
     *made = object;
@@ -107,7 +102,9 @@ static int make_object(const ns_thread_sync *self, sync_object **made, const ns_
     ns_atomic_u64_store(&object->value, (uint64_t)described->value, memory_order_relaxed); /* relaxed: no task runs */
     switch (described->role) {
         case NS_WORD_LOCK: return make_lock(self, object, home);
-        case NS_WORD_CONDITION: return make_condition(self, object, home);
+        case NS_WORD_CONDITION:
+            error = make_lock(self, object, home);
+            return error ? error : ns_numa_condition_create(&object->condition, &options);
         case NS_WORD_BARRIER:
             ns_atomic_u64_store(&object->value, 0, memory_order_relaxed); /* relaxed: no task runs */
             return make_barrier(self, object, home);

@@ -36,36 +36,25 @@ void ns_thread_records_destroy(ns_thread_worker *worker) {
     }
 }
 
-/* Take all records that other workers have given back to this worker. Return the first record. */
-static ns_thread_task *arrivals(ns_thread_worker *worker) {
-    /* acquire: sees the records as the senders left them */
-    ns_thread_task *first = ns_atomic_pointer_exchange(&worker->given_back, NULL, memory_order_acquire);
-    for (ns_thread_task *each = first; each; each = each->parent) each->base.worker = &worker->base;
-    return first;
-}
-
 bool ns_thread_records_more(ns_thread_worker *worker) {
-    worker->free = arrivals(worker);
+    /* take all records that other workers have given back; acquire: sees the records as the senders left them */
+    worker->free = ns_atomic_pointer_exchange(&worker->given_back, NULL, memory_order_acquire);
+    for (ns_thread_task *each = worker->free; each; each = each->parent) each->base.worker = &worker->base;
     if (!worker->free) worker->free = new_slab(worker);
     return worker->free;
 }
 
-/* Give a record back to its home, which is another worker. */
-static void send_home(ns_thread_task *record) {
+void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {
+    if (record->home == &worker->base) {
+        record->parent = worker->free;
+        worker->free = record;
+        return;
+    }
     ns_atomic_pointer *list = &((ns_thread_worker *)record->home)->given_back;
     void *first = ns_atomic_pointer_load(list, memory_order_relaxed); /* relaxed: checked by the swap */
     do record->parent = first;
     while (!ns_atomic_pointer_compare_exchange(list, &first, record, memory_order_release, memory_order_relaxed));
     /* release: the home sees the record as it is now. No ABA problem: only the home takes records, all at once */
-}
-
-void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {
-    if (record->home != &worker->base) {
-        send_home(record);
-    } else {
-        record->parent = worker->free;
-        worker->free = record;
-    }
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */

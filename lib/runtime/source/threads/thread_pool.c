@@ -25,11 +25,6 @@ enum {
 
 /* ---- a run from a worker's view ---------------------------------------------------------------------------------- */
 
-static bool is_run_over(const void *context) {
-    const ns_thread_pool *pool = context;
-    return ns_thread_task_is_joined(&pool->origin);
-}
-
 #ifndef NS_TURNS
 /* Wait until all workers have come to the run, so that its measured time begins when all workers are awake. */
 static void meet(const ns_thread_worker *worker) {
@@ -55,7 +50,7 @@ static void take_part(ns_thread_worker *worker) {
         ns_thread_note_spawner(worker, root);
         ns_thread_execute(worker, root);
     }
-    const ns_thread_wait wait = {NULL, is_run_over, pool, &pool->origin, &pool->origin.pending};
+    const ns_thread_wait wait = {NULL, ns_thread_task_is_joined, &pool->origin, &pool->origin, &pool->origin.pending};
     if (has_part) ns_thread_work_until(worker, &wait);
 }
 

@@ -6,15 +6,11 @@
 
 /* ---- bodies that begin ------------------------------------------------------------------------------------------- */
 
-static bool is_of_library(const ns_thread_pool *pool, ns_body *body) {
-    ns_body *const *each = pool->bodies;
-    while (*each && *each != body) each++;
-    return *each;
-}
-
 void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body *body, void *arguments) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    if (is_of_library(pool, body)) {
+    ns_body *const *own = pool->bodies; /* of the library */
+    while (*own && *own != body) own++;
+    if (*own) {
         body(self, arguments);
         return;
     }
@@ -36,7 +32,6 @@ static const char OVERFLOWN[] =
     "deeply\n";
 
 static void on_fault(int number, siginfo_t *fault, void *context) {
-    (void)context;
     const uintptr_t at = (uintptr_t)fault->si_addr;
     if (guard.begin <= at && at < guard.end && write(STDERR_FILENO, OVERFLOWN, sizeof OVERFLOWN - 1) < 0) {
         /* nothing can be done if the sentence cannot be written */

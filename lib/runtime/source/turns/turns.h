@@ -17,15 +17,7 @@
 #include <stdint.h>
 
 /* The order of steps at the same time, as in the simulator. First come the looks of workers that wait in loops. */
-enum ns_rank {
-    NS_RANK_LOOP,
-    NS_RANK_SEG_END,
-    NS_RANK_GRANT,
-    NS_RANK_WAKE,
-    NS_RANK_PUT,
-    NS_RANK_LOOK,
-    NS_RANK_POLL
-};
+enum ns_rank { NS_RANK_LOOP, NS_RANK_SEG_END, NS_RANK_GRANT, NS_RANK_WAKE, NS_RANK_PUT, NS_RANK_LOOK, NS_RANK_POLL };
 
 /* ---- called by the code of threads: end the turn of the running worker; without one, do nothing ------------------ */
 
@@ -42,9 +34,9 @@ void ns_thread_pay_lock(int64_t ps, uint32_t lock);
 void ns_thread_owe(int64_t ps);
 void ns_thread_settle(void);
 #else
-static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) { (void)ps, (void)rank; }
-static inline void ns_thread_pay_lock(int64_t ps, uint32_t lock) { (void)ps, (void)lock; }
-static inline void ns_thread_owe(int64_t ps) { (void)ps; }
+static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) {}
+static inline void ns_thread_pay_lock(int64_t ps, uint32_t lock) {}
+static inline void ns_thread_owe(int64_t ps) {}
 static inline void ns_thread_settle(void) {}
 #endif
 

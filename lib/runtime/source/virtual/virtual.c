@@ -85,11 +85,10 @@ static void close_pool(ns_pool *pool) {
     virtual_pool *self = (virtual_pool *)pool;
     ns_virtual_engine_destroy(self->engine);
     while (self->tasks) ns_virtual_free_task(self, self->tasks); /* tasks of a program that was refused */
-    for (uint32_t at = 0; at < self->fiber_count; at++) ns_fiber_destroy(self->fibers[at]);
+    for (uint64_t at = 0; at < self->spare.count; at++) ns_fiber_destroy(((ns_fiber **)self->spare.entries)[at]);
     ns_fiber_destroy(self->main);
     ns_boundary_destroy(&self->boundary);
-    free(self->fibers);
-    free(self->spare);
+    free(self->spare.entries);
     ns_pieces_release(&self->base.memory);
     ns_plan_file_destroy(&self->file);
     ns_fields_destroy(self->fields);

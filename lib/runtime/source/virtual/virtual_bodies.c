@@ -81,38 +81,26 @@ void ns_virtual_free_task(virtual_pool *pool, virtual_task *task) {
     if (task->behind) task->behind->before = task->before;
     pool->of_row[task->row] = NULL;
     ns_dependences_close(&task->base);
+    if (!task->called) ns_fiber_destroy(task->fiber);
     free(task);
 }
 
-static bool enlarge(ns_fiber ***fibers, uint32_t room) {
-    ns_fiber **grown = realloc(*fibers, room * sizeof(ns_fiber *));
-    if (grown) *fibers = grown;
-    return grown;
-}
-
-/* Make a fiber that runs `task`, and room in `spare` for all fibers. Return NULL if memory is short. */
-static ns_fiber *add_fiber(virtual_pool *pool, virtual_task *task) {
-    if (pool->fiber_count == pool->fiber_room) {
-        const uint32_t room = pool->fiber_room ? 2 * pool->fiber_room : 64;
-        if (!enlarge(&pool->fibers, room) || !enlarge(&pool->spare, room)) return NULL;
-        pool->fiber_room = room;
-    }
-    ns_fiber *fiber = NULL;
-    if (ns_fiber_create(&fiber, STACK_BYTES, live, task)) return NULL;
-    pool->fibers[pool->fiber_count++] = fiber;
-    return fiber;
-}
-
+/* Return a fiber that runs `task`; NULL if memory is short. */
 static ns_fiber *fiber_for(virtual_pool *pool, virtual_task *task) {
-    if (!pool->spare_count) return add_fiber(pool, task);
-    ns_fiber *fiber = pool->spare[--pool->spare_count];
+    ns_fiber *fiber = NULL;
+    if (!pool->spare.count) return ns_fiber_create(&fiber, STACK_BYTES, live, task) ? NULL : fiber;
+    fiber = ((ns_fiber **)pool->spare.entries)[--pool->spare.count];
     ns_fiber_reuse(fiber, live, task);
     return fiber;
 }
 
 static void end_task(virtual_pool *pool, virtual_task *task) {
     if (task->future) task->future->done = 1;
-    if (!task->called) pool->spare[pool->spare_count++] = task->fiber;
+    ns_fiber **spare = task->called ? NULL : ns_growing_add(&pool->spare, sizeof *spare);
+    if (spare) {
+        *spare = task->fiber;
+        task->fiber = NULL;
+    }
     ns_virtual_free_task(pool, task);
 }
 
@@ -139,10 +127,10 @@ static int check_dependences(virtual_pool *pool, virtual_task *parent, uint32_t 
     if (!made || !ns_dependences_find(known, made, order->dependences, order->dependence_count))
         return no_memory(pool, "the dependences of ", row);
     const uint32_t there = pool->depends ? pool->depends[row] : 0;
-    if (known->before_count == there) return NS_OK;
+    if (known->before.count == there) return NS_OK;
     return ns_pool_fail(&pool->base, NS_ERROR_PROGRAM,
                         "task %u waits for %u others where that of the plan's graph waits for %u", row,
-                        known->before_count, there);
+                        (uint32_t)known->before.count, there);
 }
 
 static int create(virtual_pool *pool, virtual_task *task, uint32_t row) {
@@ -253,15 +241,9 @@ static int64_t use(ns_task *self, enum ns_op op, uint32_t word, int64_t value) {
     return before;
 }
 
-static void work(ns_task *self, int64_t picoseconds) {
-    (void)self;
-    (void)picoseconds; /* ignored: the plan has the times of segments */
-}
+static void work(ns_task *self, int64_t picoseconds) {} /* the plan has the times of segments */
 
-static void declare(ns_task *self, const ns_access *access) {
-    (void)self;
-    (void)access; /* ignored: the plan has the accesses of segments */
-}
+static void declare(ns_task *self, const ns_access *access) {} /* the plan has the accesses of segments */
 
 static void refuse(ns_task *self, int error, const char *sentence) {
     fail((virtual_task *)self, error, "%s", sentence);

@@ -11,6 +11,7 @@
 #include "api/operations.h"
 #include "control/iteration_boundary.h"
 #include "platform/fiber.h"
+#include "record/growing.h"
 #include "virtual/virtual_engine.h"
 
 /* Two values of `op` in virtual_call stand for several ops: NS_OP_SIGNAL also for NS_OP_BROADCAST; and NS_VIRTUAL_GET,
@@ -57,9 +58,8 @@ typedef struct {
     int64_t since_ps, taken_ps; /* CPU time at which the running body resumed; its time up to its next call */
     int64_t clock_cost_ps;      /* the CPU time that reading the clock takes */
     ns_fiber *main;             /* the fiber of the caller of ns_pool_run, which also runs the engine */
-    ns_fiber **fibers, **spare; /* [fiber_room] all fibers of tasks; the fibers that are free for reuse */
-    uint32_t fiber_count, spare_count, fiber_room;
-    uint64_t phases_run; /* number of phases run, repeats included */
+    ns_growing spare;           /* of ns_fiber *: the fibers of ended tasks, for reuse */
+    uint64_t phases_run;        /* number of phases run, repeats included */
     int error;
 } virtual_pool;
 
