@@ -89,7 +89,7 @@ class Producers(Component):
             self._sync.request(lock, p.id, lambda _: self._put_locked(p, q, lock))
 
     def _put_locked(self, p: Producer, q: int, lock: int) -> None:
-        """The producer has the queue's lock: put the item there, unless the queue became full during the wait."""
+        """Release the queue's lock, which the producer has got, and put the item there, unless the queue is full now."""
         self._sync.release(lock, p.id)
         self._put(p, q if self._queues.length[q] < self._queues.capacity[q] else NO_ROOM)
 
@@ -108,7 +108,7 @@ class Producers(Component):
                 self._producer_waits(p)
 
     def room_made(self) -> None:
-        """A task has left a queue: let a producer go on that waits for room."""
+        """Let a producer that waits for room go on, after a task has left a queue."""
         for p in self._producers:
             if p.waiting:
                 p.waiting = False

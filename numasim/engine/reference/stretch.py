@@ -104,7 +104,7 @@ class Stretches(Component):
         self._clock.instead(w, self._on_end)
 
     def observe(self, q: int) -> None:
-        """Another worker is about to look at queue ``q``: remove the items that have been taken by now."""
+        """Remove the items that the owner of queue ``q`` has taken by now, before another worker looks at ``q``."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is not None and w.own == q:
@@ -117,7 +117,7 @@ class Stretches(Component):
             stretch.taken = taken
 
     def stolen_from(self, q: int) -> None:
-        """A thief may have taken items from the end that the owner does not use: shorten the owner's stretch."""
+        """Shorten the owner's stretch, after a thief may have taken items from the end that the owner does not use."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is None or w.own != q:

@@ -253,7 +253,7 @@ class Placement:
         return np.full(pages, NO_HOME, np.int16) if homes is None else homes.of_pages(pages)
 
     def is_alike(self, region: int) -> bool:
-        """Return whether accesses of one shape to ``region`` have the same bytes on each node at any offset."""
+        """Return whether accesses of equal rows and strides to ``region`` have the same bytes by node at any offset."""
         homes = self.homes[region]
         return homes is not None and homes.alike
 
