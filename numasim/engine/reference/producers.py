@@ -89,7 +89,7 @@ class Producers(Component):
             self._sync.request(lock, p.id, lambda _: self._put_locked(p, q, lock))
 
     def _put_locked(self, p: Producer, q: int, lock: int) -> None:
-        """Release the queue's lock, which the producer has got, and put the item there, unless the queue is full now."""
+        """Release the queue's lock, which the producer has got, and put the item there unless the queue is full."""
         self._sync.release(lock, p.id)
         self._put(p, q if self._queues.length[q] < self._queues.capacity[q] else NO_ROOM)
 

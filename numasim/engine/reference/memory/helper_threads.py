@@ -77,7 +77,7 @@ class HelperThreads(Component):
         self._begin(helper)
 
     def restart_ps(self, w: Worker) -> int:
-        """Restart the helper after an aborted attempt; return the worker's cost in ps, 0 for a worker without helper."""
+        """Restart the worker's helper after an aborted attempt; return the worker's cost in ps, 0 without a helper."""
         helper = self._of[w.id]
         if helper is None:
             return 0
