@@ -61,6 +61,7 @@ def compile_strategy(
         table.add_level(level)
     for rule, for_producer in dispatch_rules(spec, runtime):
         table.add_rule(rule, for_producer)
+    changing = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
     plan = StealPlan(
         name=spec.name,
         workers=workers.workers,
@@ -75,7 +76,7 @@ def compile_strategy(
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
         work_first_tiers=_work_first_tiers(spec),
-        adaptive=_adaptive(spec),
+        adaptive=Adaptive(changing.stack, changing.every, changing.steals, changing.first == "work-first") if changing else None,
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
         gate=frozen(_gates(spec, workers)),
@@ -86,11 +87,6 @@ def compile_strategy(
     if runtime.producer == "extra":
         _check_producer_can_dispatch(plan)
     return plan
-
-
-def _adaptive(spec: StrategySpec) -> Adaptive | None:
-    rule = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
-    return Adaptive(rule.stack, rule.every, rule.steals, rule.first == "work-first") if rule else None
 
 
 def _work_first_tiers(spec: StrategySpec) -> int:

@@ -56,11 +56,6 @@ class Waits:
         wait = min(wait, self.max_ps if self.max_ps is not None else LONGEST_WAIT_PS)
         return wait if probed else max(wait, self.scan_ps)
 
-    def next_wait_ps(self, fails: int, probed: bool) -> tuple[int, bool]:
-        """Return `wait_ps`, and whether the wait stays the same for all later rounds."""
-        wait = self.wait_ps(fails, probed)
-        return wait, wait == self.wait_ps(fails + 62, probed)
-
 
 def waits_of(run: Run, tables: Tables) -> Waits:
     """Return the waits of a run."""

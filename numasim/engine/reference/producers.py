@@ -66,12 +66,9 @@ class Producers(Component):
 
     # ---- extra producers -------------------------------------------------------------------------------------------
 
-    def _making_ps(self, p: Producer) -> int:
-        """Return the time to make the next item, to place the last item, to wake sleepers and to wait for lines."""
-        return self._tables.push_ps + (self._locate_ps if p.looked else 0) + p.owed_ps
-
     def _make_next(self, p: Producer) -> None:
-        step = self._making_ps(p)
+        # the time to make the next item, to place the last item, to wake sleepers and to wait for lines
+        step = self._tables.push_ps + (self._locate_ps if p.looked else 0) + p.owed_ps
         p.overhead_ps += step
         p.making_ps, p.owed_ps = step, 0
         self._clock.schedule_actor(p, Rank.PUT, p.id, self._clock.now + step, self._on_made)

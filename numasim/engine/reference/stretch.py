@@ -44,10 +44,6 @@ class Stretch:
     planned: int
     taken: int = 0
 
-    def taken_at(self, now: int) -> int:
-        """Return how many items have left the queue by ``now``; an end at that very instant counts."""
-        return min(self.planned, int(np.searchsorted(self.end, now, side="right")))
-
 
 def may_stretch(plan: Plan, tables: Tables) -> bool:
     """Tell whether nothing couples the workers, only probes see the length of a queue, owners take all tasks of their
@@ -111,7 +107,7 @@ class Stretches(Component):
             self._bring_up_to_date(stretch, q)
 
     def _bring_up_to_date(self, stretch: Stretch, q: int) -> None:
-        taken = stretch.taken_at(self._clock.now)
+        taken = min(stretch.planned, int(np.searchsorted(stretch.end, self._clock.now, side="right")))
         if taken > stretch.taken:
             self._queues.drop(q, self._tables.own_end[q], taken - stretch.taken)
             stretch.taken = taken

@@ -437,9 +437,6 @@ def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
 def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
     names = list(dict.fromkeys(phase.name for phase in phases if phase.name))
     numbers = f"a phase from 0 to {len(phases) - 1}" if len(phases) > 1 else "phase 0"
-    expected, path = (
-        numbers + (f", or one of {', '.join(names)}" if names else ""),
-        ("strategy", "placement", "changes"),
-    )
-    sentence = f"phase {change.phase!r} {problem}"
+    expected = numbers + (f", or one of {', '.join(names)}" if names else "")
+    sentence, path = f"phase {change.phase!r} {problem}", ("strategy", "placement", "changes")
     return InputError(sentence, path=path, expected=expected, value=str(change.phase), known=names)
