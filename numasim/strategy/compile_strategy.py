@@ -61,7 +61,8 @@ def compile_strategy(
         table.add_level(level)
     for rule, for_producer in dispatch_rules(spec, runtime):
         table.add_rule(rule, for_producer)
-    changing = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
+    rates = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
+    adaptive = Adaptive(rates.stack, rates.every, rates.steals, rates.first == "work-first") if rates else None
     plan = StealPlan(
         name=spec.name,
         workers=workers.workers,
@@ -76,7 +77,7 @@ def compile_strategy(
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
         work_first_tiers=_work_first_tiers(spec),
-        adaptive=Adaptive(changing.stack, changing.every, changing.steals, changing.first == "work-first") if changing else None,
+        adaptive=adaptive,
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
         gate=frozen(_gates(spec, workers)),
