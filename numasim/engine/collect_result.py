@@ -162,9 +162,7 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
 
 
 def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
-    """Return the largest ratio of bytes moved to the bytes that could have moved, None if no bytes could have moved;
-    the ratio may be above 1 if contention is `none`.
-    """
+    """Return the largest ratio of bytes moved to bytes that could have moved, or None; above 1 without contention."""
     pairs = zip(moved.tolist(), bytes_per_s.tolist(), strict=True)
     ratios = [ratio(b * PS_PER_S, rate * makespan_ps) for b, rate in pairs]
     return max((r for r in ratios if r is not None), default=None)

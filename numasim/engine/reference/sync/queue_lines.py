@@ -106,9 +106,7 @@ class QueueLines(Component):
     # ---- join counters ---------------------------------------------------------------------------------------------
 
     def count_child(self, w: Worker, parent: int, spawner: int) -> None:
-        """Charge the worker, on which a child of ``parent`` has ended, for the join counter; ``spawner`` spawned the
-        child.
-        """
+        """Charge for the join counter the worker that ended a child of ``parent``; ``spawner`` spawned the child."""
         if self._program.counter_holder[parent] == NOBODY:
             self._program.counter_holder[parent] = spawner
             self._program.counter_free_ps[parent] = 0
