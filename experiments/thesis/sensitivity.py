@@ -79,7 +79,7 @@ class End:
 
 @dataclass(frozen=True)
 class Influence:
-    """A changed input, and the ends of the range of the input."""
+    """An input with a range: the values of the conclusions with the input at each end of the range."""
 
     name: str
     kind: str  # fitted, vendor or reading
@@ -87,7 +87,7 @@ class Influence:
     sides: Mapping[str, End]  # low, high, or one of them
 
     def reach(self, conclusion: Conclusion) -> float:
-        """Return the length of the bar: from the least to the largest value of both sides and the unchanged model."""
+        """Return by how much the value of ``conclusion`` differs over both ends and the unchanged model, at most."""
         values = [side.values.get(conclusion.name, math.nan) for side in self.sides.values()]
         known = [conclusion.value, *(value for value in values if not math.isnan(value))]
         return max(known) - min(known)

@@ -70,6 +70,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
     require_sums(finished.makespan_ps, plan.workers.workers + len(finished.producers["node"]))
     counts = _counts(plan, finished)
     total = dict(zip(COUNTED, counts[:, : plan.workers.workers].sum(axis=1).tolist(), strict=True))
+    locks = dict(zip(SyncCounts._fields, finished.sync_counts.sum(axis=0).tolist(), strict=True))
     counters: dict[str, Any] = {
         "makespan_ps": finished.makespan_ps,
         "serial_ps": serial_ps(run, total["work_local_ps"], makespan_ps),
@@ -81,7 +82,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
         "steal_false": total["steal_attempts"] - total["steal_success"],
         "steal_false_remote": total["steal_attempts_remote"] - total["steal_success_remote"],
         **memory_counters(plan.machine, finished),
-        **lock_counters(finished.sync_counts),
+        **{f"lock_{name}": count for name, count in locks.items() if name != "hold_ps"},
         "cpu_ps": sum(total[name] for name in TIME) - total["parked_ps"] - total["asleep_ps"],
         "mode": mode_of(plan, finished.passed_items),
         "events": finished.events,
@@ -90,7 +91,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
         counters=counters,
         per_worker=worker_table(plan, finished, counts),
         node_pages=run.placement.settled_pages + finished.node_pages,
-        sync_objects=sync_table(plan, finished.sync_counts),
+        sync_objects={**_named_objects(plan), **dict(zip(SyncCounts._fields, finished.sync_counts.T, strict=True))},
         phase_names=_phase_names(plan),
         phases_run=sum(plan.workload.runs),
         **{name: getattr(finished, name) for name in UNCHANGED},
@@ -100,17 +101,6 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
 @lru_cache(maxsize=2)
 def _phase_names(plan: Plan) -> tuple[str, ...]:
     return tuple(phase.name for phase in plan.workload.phases)
-
-
-def lock_counters(sync_counts: Array) -> dict[str, int]:
-    """Return the sums over all synchronisation objects, except the time for which they are held."""
-    total = SyncCounts(*sync_counts.sum(axis=0).tolist())
-    return {f"lock_{name}": count for name, count in total._asdict().items() if name != "hold_ps"}
-
-
-def sync_table(plan: Plan, sync_counts: Array) -> dict[str, Array]:
-    """Return the table of synchronisation objects: their names, roles and nodes, and their counters."""
-    return {**_named_objects(plan), **dict(zip(SyncCounts._fields, sync_counts.T, strict=True))}
 
 
 @lru_cache(maxsize=2)
@@ -172,9 +162,7 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
 
 
 def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
-    """Return the largest ratio of bytes moved to the bytes that could have moved, None if no bytes could have moved;
-    the ratio may be above 1 if contention is `none`.
-    """
+    """Return the largest ratio of bytes moved to bytes that could have moved, or None; above 1 without contention."""
     pairs = zip(moved.tolist(), bytes_per_s.tolist(), strict=True)
     ratios = [ratio(b * PS_PER_S, rate * makespan_ps) for b, rate in pairs]
     return max((r for r in ratios if r is not None), default=None)

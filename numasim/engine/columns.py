@@ -16,10 +16,7 @@ Kind = Literal["text", "integer", "ratio"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
-
-    A ``ratio`` is a floating-point number, null where its denominator is 0; an ``integer`` has 64 bits.
-    """
+    """A column of a table. A ``ratio`` is a float, null where its denominator is 0; an ``integer`` has 64 bits."""
 
     name: str
     group: str

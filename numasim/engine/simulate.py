@@ -98,9 +98,7 @@ def simulate(
 
 
 def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
-    """Return the bounds of every run of ``plan``; ``engine`` walks the graph. Plans that differ in their strategies
-    alone have the same bounds.
-    """
+    """Return the bounds of every run of ``plan``, whatever the strategy; ``engine`` walks the graph."""
     return _bounds(Keyed((plan.workload, plan.machine, plan.effects, plan.coupled), plan), engine)
 
 

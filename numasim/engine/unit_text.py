@@ -46,10 +46,6 @@ def _scaled(amount: float, units: tuple[tuple[int, str], ...]) -> str:
     if _missing(amount):
         return MISSING
     scale, unit = next((item for item in units if abs(amount) >= ALMOST_ONE * item[0]), units[-1])
-    return f"{_four_digits(amount / scale)} {unit}"
-
-
-def _four_digits(value: float) -> str:
-    whole_digits = len(str(int(abs(value))))
-    text = f"{value:.{max(0, 4 - whole_digits)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    whole_digits = len(str(int(abs(amount / scale))))
+    text = f"{amount / scale:.{max(0, 4 - whole_digits)}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {unit}"

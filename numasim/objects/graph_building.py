@@ -291,7 +291,7 @@ class GrowingGraph:
         return [(*piece, mode) for piece, mode in modes.items()]
 
     def _piece(self, given: Any) -> tuple[int, int, int]:
-        """Return the region's number, offset and bytes of ``given``, which a task reads or writes."""
+        """Return (region's number, offset, bytes) of a piece of memory; a name or a region stands for all its bytes."""
         if isinstance(given, str):
             if given not in self._regions:
                 expected = None if self._regions else "a region that region() made"

@@ -128,9 +128,7 @@ class Run:
 
     @cached_property
     def first_wait_ps(self) -> int:
-        """Return the first wait of the back-off, in ps: that of the plan, or the mean of the drawn durations of
-        tasks.
-        """
+        """Return the first wait of the back-off, in ps: the plan's, or the mean of the tasks' drawn durations."""
         known_ps = self.plan.steal.backoff.first_ps
         if known_ps is not None:
             return known_ps

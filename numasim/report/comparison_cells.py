@@ -201,7 +201,7 @@ def median_estimates(values: FloatArray, cell_of: Rows) -> tuple[FloatArray, Flo
 
 TIME = "time_ps"
 ITERATION_COLUMNS = {
-    TIME: Column(TIME, "iterations", "time of an iteration", "ps", "How long all phases of it took together."),
+    TIME: Column(TIME, "iterations", "time of an iteration", "ps", "The sum of the times of its phases."),
     **{name: replace(DESCRIBED[name], label=f"{DESCRIBED[name].label} of an iteration") for name in SUMS},
 }
 

@@ -296,7 +296,7 @@ def content_policy(scripts: list[str]) -> str:
 
 
 def _questions(frame: pd.DataFrame, stated: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the differences of the makespan along every axis, the natural question first; and notes on skipped axes.
+    """Return the differences of the makespan along every axis, in the order of axes; and notes on skipped axes.
 
     The seed is no question, because different seeds only show how far repeats differ. The notes ``stated`` stand above
     all questions and are left out.

@@ -116,8 +116,5 @@ class Calibration(Model):
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Read the file at ``path``, or return an empty calibration if there is no file.
-
-    Raise InputError for a bad file.
-    """
+    """Return the calibration in a file, or an empty one if there is no file. Raise InputError for a bad file."""
     return validate(Calibration, load(path)) if path.is_file() else Calibration()

@@ -61,9 +61,7 @@ class Findings:
 
 
 def findings_of(found: Reproduction) -> Findings:
-    """Return the scored findings. For a machine other than the study's, no values are published, so there are no
-    scores.
-    """
+    """Return the scored findings; there are no scores for a machine other than the study's."""
     study, setting, rules = found.study, found.setting, found.study.score_rules
     published = comparable(setting)
     ceilings = (study.ceilings or printed_twice)(study, found.tables, rules) if published else ()

@@ -28,10 +28,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Posed:
-    """The input of a metric: published values and a prediction of some cells, as a question poses them.
-
-    NaN stands for a missing value.
-    """
+    """Published values and predictions of some cells, as a question poses them; NaN stands for a missing value."""
 
     published: FloatArray  # [cells]
     before: FloatArray  # [cells] the published values before the change

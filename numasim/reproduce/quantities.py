@@ -137,10 +137,7 @@ class PublishedTable:
         return made
 
     def number(self, row: int, column: str) -> float:
-        """Return the value of ``column`` in row number ``row``.
-
-        Raise InputError unless the value is a finite number.
-        """
+        """Return the finite number in ``column`` of row number ``row``. Raise InputError for anything else."""
         text = self.rows[row][column].strip()
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):

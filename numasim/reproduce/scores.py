@@ -119,9 +119,7 @@ def usual_metric(cell: Cell) -> str:
 
 
 def degenerate(pairs: Sequence[Pair]) -> str:
-    """Return how three or more predictions are all alike although the published values differ; "" if predictions
-    differ.
-    """
+    """Return how three or more predictions for unequal published values are all alike; "" if predictions differ."""
     means = {pair.cell.mean for pair in pairs}
     if len(pairs) < 3 or len(means) > 1 or len({pair.cell.published for pair in pairs}) == 1:
         return ""

@@ -105,10 +105,7 @@ class Setting:
             check_known(f"choice of the reading {name!r}:", [choice], self.study.readings[name].answers)
 
     def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
-        """Return a run for each seed.
-
-        Raise NotSimulatedError for runs that are left out, InputError for a bad field.
-        """
+        """Return a run for each seed. Raise NotSimulatedError if they are left out, InputError for a bad field."""
         if self.quick and wanted.row in wanted.program.quick.get("without", ()):
             raise NotSimulatedError("left out of the quick reproduction")
         if self.rows and wanted.row not in self.rows:
@@ -126,10 +123,7 @@ class Setting:
         return self.resolver.run(wanted.program.document, made)
 
     def resizes(self, program: str) -> bool:
-        """Return whether this setting changes the workload of a program.
-
-        If so, no parameter was fitted to these runs.
-        """
+        """Return whether this setting changes a program's workload, so that no parameter was fitted to the runs."""
         quick = self.study.programs[program].fields("quick").assignments
         return self.quick and any(each.path[0] == WORKLOAD for each in quick)
 

@@ -189,10 +189,7 @@ class Study(StudyRuns):
         return replace(rule, bound=None if bound is None else float(bound), nulls=nulls, unknown=unknown)
 
     def checked(self) -> Study:
-        """Return the study.
-
-        Raise InputError for an unknown name in the study, or a published value that is no number.
-        """
+        """Return the study. Raise InputError for an unknown name, or a published value that is no number."""
         scores = [rule.name for rule in self.rules]
         check_known("metric", [rule.metric for rule in self.rules], METRICS)
         check_known("question", [rule.question for rule in self.rules], QUESTIONS)

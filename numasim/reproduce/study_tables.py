@@ -214,9 +214,7 @@ def cells_of(setting: Setting, table: StudyTable) -> list[Cell]:
 
 
 def _role(column: Column, row: str, resized: bool) -> Role:
-    """Return the role of a cell. If runs have another size than the published runs, a fitted value becomes a
-    prediction.
-    """
+    """Return the role of a cell; in runs of another size than the published runs, a fitted value is a prediction."""
     role = Role.FITTED if row in column.fitted else column.role
     return Role.PREDICTED if role is Role.FITTED and resized else role
 
@@ -232,9 +230,7 @@ def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
 def planned_cell(
     setting: Setting, cell: Cell, wanted: Sequence[Wanted], fill: Callable[[Cell, Samples], Cell]
 ) -> PlannedCell:
-    """Plan a cell; ``fill`` computes the value from the runs of ``wanted``. The note of a cell without runs has the
-    reason.
-    """
+    """Plan a cell that ``fill`` computes from the runs of ``wanted``; without runs, the note has the reason."""
     try:
         runs = [setting.runs(each) for each in wanted]
     except NotSimulatedError as reason:
@@ -419,9 +415,7 @@ class Claim:
 
     @property
     def by_chance(self) -> float | None:
-        """Return the probability a! b! / (a + b)! that a random order of the variants fulfils the claim; None for
-        claims on sizes.
-        """
+        """Return the probability a! b! / (a + b)! that a random order fulfils the claim; None for claims on sizes."""
         least, most = len(listed(self.least)), len(listed(self.most))
         return 1 / math.comb(least + most, least) if least else None
 

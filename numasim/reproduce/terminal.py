@@ -161,10 +161,7 @@ def report(found: Reproduction, directory: Path) -> None:
 
 
 def report_all(directory: Path, *, quick: bool, jobs: int | None, engine: str) -> None:
-    """Reproduce each shipped study in a folder of its name, and write a page of all studies.
-
-    The page is written again after each study.
-    """
+    """Reproduce each shipped study in a folder of its name, and after each write the page of all anew."""
     studies, console = [read_study(name) for name in study_names()], _console()
     reported: list[Reported] = []
     kept = when_interrupted(lambda: f"what is finished is kept in {directory}; the same command goes on")

@@ -165,9 +165,7 @@ def met(score: Score) -> bool | None:
 
 
 def beats_null(score: Score) -> bool | None:
-    """Return whether the simulation is better than the null model, on the cells with a null model; None if no cell has
-    a null model.
-    """
+    """Return whether the score is better than the null model's on the same cells; None without a null model."""
     if score.null is None or score.against_null is None:
         return None
     return METRICS[score.metric].beats(score.against_null, score.null)

@@ -98,9 +98,7 @@ def run_probe(*, quick: bool, cores_alone: bool = False, program: Path | None = 
 
 
 def parse_probe(found: Any) -> Probe:
-    """Return the findings and gaps in the program's answer. Raise CheckError if the answer has the format of another
-    version.
-    """
+    """Return findings and gaps in the program's answer. Raise CheckError for the format of another version."""
     try:
         if found["format"] != FORMAT:
             raise CheckError(f"numasim-runtime answers in the format {found['format']!r}, not {FORMAT!r}")

@@ -70,9 +70,7 @@ def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
 
 
 def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
-    """Write ``fields``, nested as `flattened` accepts them, to ``path``. Raise InputError if the file cannot be
-    written.
-    """
+    """Write ``fields``, nested as for `flattened`, to ``path``. Raise InputError if the file cannot be written."""
     leaves = list(flattened(fields))
     table: list[bytes] = []
     body: list[bytes] = []

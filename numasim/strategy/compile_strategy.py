@@ -61,6 +61,8 @@ def compile_strategy(
         table.add_level(level)
     for rule, for_producer in dispatch_rules(spec, runtime):
         table.add_rule(rule, for_producer)
+    rates = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
+    adaptive = Adaptive(rates.stack, rates.every, rates.steals, rates.first == "work-first") if rates else None
     plan = StealPlan(
         name=spec.name,
         workers=workers.workers,
@@ -75,7 +77,7 @@ def compile_strategy(
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
         work_first_tiers=_work_first_tiers(spec),
-        adaptive=_adaptive(spec),
+        adaptive=adaptive,
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
         gate=frozen(_gates(spec, workers)),
@@ -87,11 +89,6 @@ def compile_strategy(
     if runtime.producer == "extra":
         _check_producer_can_dispatch(plan)
     return plan
-
-
-def _adaptive(spec: StrategySpec) -> Adaptive | None:
-    rule = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
-    return Adaptive(rule.stack, rule.every, rule.steals, rule.first == "work-first") if rule else None
 
 
 def _work_first_tiers(spec: StrategySpec) -> int:

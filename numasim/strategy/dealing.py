@@ -84,12 +84,6 @@ def _cost(read: I64, latency_ps: I64) -> I64:
     return read @ latency.T
 
 
-def unit_nodes(workers: WorkerMap, kind: str) -> I64:
-    """Return [units] the node of the first worker of each unit of ``kind`` with a worker, units in ascending order."""
-    _, first = np.unique(workers.unit(kind), return_index=True)
-    return np.asarray(workers.node[first], np.int64)
-
-
 NOBODY = -1
 
 
@@ -192,7 +186,8 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
     distribution = spec.distribution
     if distribution is None or not workload.ranges:
         return DealtItems(NO_LABELS, NO_LABELS, workload)
-    node = unit_nodes(workers, label_unit(spec))
+    _, first = np.unique(workers.unit(label_unit(spec)), return_index=True)  # the first worker of each unit
+    node = np.asarray(workers.node[first], np.int64)
     pair_ps = ps(distribution.pair_ns)
     dealt = [deal(known_items(family, machine, node), distribution) for family in workload.ranges]
     before_ps = {

@@ -110,9 +110,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one bound: ``within`` of ``cells`` cells satisfy the bound. ``outside`` has the other cells, the
-    worst first.
-    """
+    """The verdict on one bound: ``within`` of ``cells`` cells satisfy it; ``outside`` has the others, worst first."""
 
     quantity: str
     bound: BoundSpec

@@ -138,9 +138,7 @@ def part_names() -> tuple[str, ...]:
 
 
 def read_part(name: str) -> tuple[str, PartFile]:
-    """Return the name and the contents of a shipped part, or of the part file at a path. Raise InputError for any
-    mistake in the file.
-    """
+    """Return name and contents of a part, shipped or at a path. Raise InputError for any mistake in the file."""
     path = Path(name) if catalog.is_path(name) else _folder() / f"{name}.yaml"
     if not catalog.is_path(name) and name not in part_names():
         expected = f"one of {', '.join(part_names())}, or a path such as ./mine.yaml"

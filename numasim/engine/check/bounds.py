@@ -1,7 +1,7 @@
 """Lower bounds of every schedule, from the program alone: every run is compared with them (model 8, item 1).
 
-All runs of a plan share the bounds, so that computing the bounds costs little. No engine takes part in it, except that
-the native engine walks the graph in C++ and the reference engine in Python (`numasim.workload.span`).
+All runs of a plan share the bounds, so that the bounds are computed once. Only the walk through the graph differs: the
+native engine walks in C++, the reference engine in Python (`numasim.workload.span`).
 """
 
 from __future__ import annotations

@@ -253,9 +253,7 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 
 def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """The bytes moved or found in a cache are the bytes that the accesses declare, with passes and write-backs, and the
-    bytes of migrated pages and of helpers.
-    """
+    """The bytes moved or found in a cache are those of the declared accesses, of migrated pages and of helpers."""
     plan = run.plan
     if result.counters["aborts"] and log is None:
         return

@@ -78,9 +78,7 @@ def state_bytes(run: Run) -> dict[str, int]:
 
 
 def fields(run: Run) -> Fields:
-    """Return all that the compiled engine reads of ``run`` except the seed, by the names in
-    `numasim.schema.plan_fields.PLAN`; tests compare the names with the fields.
-    """
+    """Return all that the compiled engine reads of ``run`` except the seed, by the names in `plan_fields.PLAN`."""
     return _fields(run.plan, run.placement, run.first_wait_ps)
 
 

@@ -78,9 +78,7 @@ class Watch:
     def stretch(
         self, kind: Watched, worker: int, began_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
     ) -> None:
-        """Report the worker's stretch from ``began_ps`` to ``end_ps``; unreported time before the stretch is
-        overhead.
-        """
+        """Report the worker's stretch from ``began_ps`` to ``end_ps``; unreported time before it is overhead."""
         begin_ps = min(began_ps, end_ps)
         self.overhead(worker, begin_ps)
         self.report(kind, worker, begin_ps, end_ps, first, second, third)

@@ -49,17 +49,10 @@ class Waits:
         return fails % LAP_ROUNDS == 1 and self.laps
 
     def wait_ps(self, fails: int, probed: bool) -> int:
-        """Return the wait after the ``fails``-th fruitless round in a row, at least ``scan_ps`` if nothing was
-        ``probed``.
-        """
+        """Return the wait after ``fails`` fruitless rounds in a row, at least ``scan_ps`` if nothing was ``probed``."""
         wait = self.first_ps * self.factor ** min(fails - 1, 62) or self.poll_ps
         wait = min(wait, self.max_ps if self.max_ps is not None else LONGEST_WAIT_PS)
         return wait if probed else max(wait, self.scan_ps)
-
-    def next_wait_ps(self, fails: int, probed: bool) -> tuple[int, bool]:
-        """Return `wait_ps`, and whether the wait stays the same for all later rounds."""
-        wait = self.wait_ps(fails, probed)
-        return wait, wait == self.wait_ps(fails + 62, probed)
 
 
 def waits_of(run: Run, tables: Tables) -> Waits:

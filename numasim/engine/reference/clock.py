@@ -108,9 +108,7 @@ class Clock:
         w.event.callbacks = reaction
 
     def schedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Make the end of the worker's flow the worker's pending event; `refuse` raises for an end after
-        `LATEST_PS`.
-        """
+        """Make the end of the worker's flow the worker's pending event; raise for an end after `LATEST_PS`."""
         self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
 
     def reschedule_flow(self, w: Worker, due_ps: int) -> None:

@@ -15,7 +15,10 @@ class Liveness:
         self._run = run
 
     def next_change(self) -> int:
-        """All queues are empty: return the time of the next event that can bring a task into a queue or end a join."""
+        """Return the time of the next event that can bring a task into a queue or end a join; all queues are empty.
+
+        Raises DeadlockError if there is no such event.
+        """
         run = self._run
         if not run.progress.unfinished or run.progress.begins:
             return run.clock.now

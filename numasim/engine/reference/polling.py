@@ -155,7 +155,8 @@ class Polling(Component):
         while rounds < passed.rounds:
             rounds = passed.rounds
             fails = w.fails + rounds
-            wait, steady = self._waits.next_wait_ps(fails + 1, quiet.probes)
+            wait, last = (self._waits.wait_ps(count, quiet.probes) for count in (fails + 1, fails + 63))
+            steady = wait == last  # the wait stays the same for all later rounds
             if self._waits.begins_lap(fails):
                 passed.draws = w.lap_begin - stream.drawn
                 if steady and (until_ps - passed.poll_ps) // LAP_ROUNDS > quiet.shortest_ps + wait:

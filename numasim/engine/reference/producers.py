@@ -66,12 +66,9 @@ class Producers(Component):
 
     # ---- extra producers -------------------------------------------------------------------------------------------
 
-    def _making_ps(self, p: Producer) -> int:
-        """Return the time to make the next item, to place the last item, to wake sleepers and to wait for lines."""
-        return self._tables.push_ps + (self._locate_ps if p.looked else 0) + p.owed_ps
-
     def _make_next(self, p: Producer) -> None:
-        step = self._making_ps(p)
+        # the time to make the next item, to place the last item, to wake sleepers and to wait for lines
+        step = self._tables.push_ps + (self._locate_ps if p.looked else 0) + p.owed_ps
         p.overhead_ps += step
         p.making_ps, p.owed_ps = step, 0
         self._clock.schedule_actor(p, Rank.PUT, p.id, self._clock.now + step, self._on_made)
@@ -89,7 +86,7 @@ class Producers(Component):
             self._sync.request(lock, p.id, lambda _: self._put_locked(p, q, lock))
 
     def _put_locked(self, p: Producer, q: int, lock: int) -> None:
-        """The producer has the queue's lock: put the item there, unless the queue became full during the wait."""
+        """Release the queue's lock, which the producer has got, and put the item there unless the queue is full."""
         self._sync.release(lock, p.id)
         self._put(p, q if self._queues.length[q] < self._queues.capacity[q] else NO_ROOM)
 
@@ -108,7 +105,7 @@ class Producers(Component):
                 self._producer_waits(p)
 
     def room_made(self) -> None:
-        """A task has left a queue: let a producer go on that waits for room."""
+        """Let a producer that waits for room go on, after a task has left a queue."""
         for p in self._producers:
             if p.waiting:
                 p.waiting = False

@@ -204,7 +204,7 @@ def finished(engine: ReferenceEngine) -> Finished:
         node_conflicts=np.array(ledger.node_conflicts, np.int64),
         object_conflicts=np.array(engine.transactions.object_conflicts(), np.int64),
         node_bytes=engine.memory.work.node_bytes(),
-        traffic=engine.memory.bytes_by_kind(),
+        traffic=engine.memory.traffic.bytes if engine.memory.coupled else {},
         cached_bytes=engine.memory.traffic.cached_bytes,
         prefetched_bytes=engine.memory.traffic.prefetched_bytes,
         used_bytes=engine.memory.traffic.used_bytes,

@@ -23,9 +23,7 @@ from numasim.strategy.probe import Prober
 
 
 class PhaseProgress:
-    """Counts the tasks of the present phase. ``begins`` is true until all workers have been given their tasks;
-    ``team`` are the workers that take part.
-    """
+    """Counts the tasks of the present phase of ``team``; ``begins`` is true until all workers have been given tasks."""
 
     __slots__ = ("_phase_over", "begins", "span_ps", "team", "unfinished")
 

@@ -44,10 +44,6 @@ class Stretch:
     planned: int
     taken: int = 0
 
-    def taken_at(self, now: int) -> int:
-        """Return how many items have left the queue by ``now``; an end at that very instant counts."""
-        return min(self.planned, int(np.searchsorted(self.end, now, side="right")))
-
 
 def may_stretch(plan: Plan, tables: Tables) -> bool:
     """Tell whether nothing couples the workers, only probes see the length of a queue, owners take all tasks of their
@@ -104,20 +100,20 @@ class Stretches(Component):
         self._clock.instead(w, self._on_end)
 
     def observe(self, q: int) -> None:
-        """Another worker is about to look at queue ``q``: remove the items that have been taken by now."""
+        """Remove the items that the owner of queue ``q`` has taken by now, before another worker looks at ``q``."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is not None and w.own == q:
             self._bring_up_to_date(stretch, q)
 
     def _bring_up_to_date(self, stretch: Stretch, q: int) -> None:
-        taken = stretch.taken_at(self._clock.now)
+        taken = min(stretch.planned, int(np.searchsorted(stretch.end, self._clock.now, side="right")))
         if taken > stretch.taken:
             self._queues.drop(q, self._tables.own_end[q], taken - stretch.taken)
             stretch.taken = taken
 
     def stolen_from(self, q: int) -> None:
-        """A thief may have taken items from the end that the owner does not use: shorten the owner's stretch."""
+        """Shorten the owner's stretch, after a thief may have taken items from the end that the owner does not use."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is None or w.own != q:

@@ -94,9 +94,7 @@ class Tables:
         return times
 
     def probe_locks(self, level: int, q: int) -> tuple[int, ...]:
-        """Return the locks that a probe of queue ``q`` by ``level`` takes: that of the level, then that of the
-        queue.
-        """
+        """Return the locks that a probe of queue ``q`` by ``level`` takes: the level's, then the queue's."""
         words = self._plan.words
         of_level = words.level_lock[level, q] if len(words.level_lock) else NO_LOCK
         of_queue = NO_LOCK if words.looks_first else self.queue_lock[q]

@@ -43,8 +43,10 @@ class TaskControls:
             self._queues.switches = switches
 
     def asked_tier(self, task: int) -> int:
-        """Return the tier that dispatch rules see as they place a task: the task's own tier, or, if the task is the
-        rest of a parent that goes on behind the spawn of a child begun first, the tier of the child.
+        """Return the tier by which dispatch rules place a task.
+
+        A task that has not begun has its own tier. A task that has begun is the rest of a parent, whose worker went on
+        with a spawned child; the rest has the tier of this child. An item of a range is local.
         """
         program = self._program
         if task >= program.rows:
@@ -91,7 +93,7 @@ class LiveSubtrees:
         self.follow()
 
     def follow(self) -> None:
-        """Take over the tiers that are in force, while nothing is live."""
+        """Find the subtree that each task is in by the tiers that are in force; no subtree is live now."""
         if not self.count:
             return
         tiers = self._controls.tiers
@@ -103,7 +105,7 @@ class LiveSubtrees:
         self._left = [0] * len(tiers)  # [tasks] unfinished tasks, of those that exist, in the subtree of each root
 
     def start_phase(self, roots: Sequence[int]) -> None:
-        """Begin a phase with ``roots``: none of its subtrees has begun."""
+        """Count for each unit the subtrees below ``roots`` that the unit awaits, at the begin of a phase."""
         if not self.count:
             return
         self._awaited[:] = [0] * len(self._awaited)
@@ -128,7 +130,7 @@ class LiveSubtrees:
             self._left[root] += 1
 
     def finish(self, task: int) -> bool:
-        """Note that a task has finished. Return whether its subtree has ended with it."""
+        """Note that a task has finished. Return whether the task was the last unfinished task of its subtree."""
         root = self._root[task]
         if root == NONE:
             return False
@@ -144,7 +146,7 @@ class LiveSubtrees:
 
 
 class SpawnOrder:
-    """The present order of every worker, and the depth of each task on the stack of calls of its worker.
+    """Whether each worker now begins a child at its spawn, and the depth of each task on its worker's stack of calls.
 
     A child that is begun at its spawn stands above its parent. A task from a queue stands at the bottom, unless it is
     the rest of a parent (its ops behind the spawn) that this same worker has put into the queue.
@@ -181,7 +183,7 @@ class SpawnOrder:
             self._depth[task] = 0
 
     def at_bottom(self, task: int) -> None:
-        """Note that the task is at the bottom of a stack: it is new, or goes on behind a join."""
+        """Note that a task, new or behind a join, is at the bottom of its worker's stack of calls."""
         self._depth[task] = 0
 
     def called(self, caller: int, callee: int) -> None:

@@ -130,8 +130,10 @@ class WorkSource(Component):
         return count
 
     def _deal(self, w: Worker, task: int) -> None:
-        """Put a root or an item that the worker is dealt into the queue that the dispatch rules say. Of the tasks
-        that would go to its own queue, the worker instead begins the first one, before it looks into the queue.
+        """Put a root or an item that is dealt to the worker into the queue that the dispatch rules say.
+
+        The first task for the worker's own queue goes to the worker's agenda instead, unless a rule copies tasks. A
+        task for which no queue has room goes to the worker's backlog.
         """
         q = self._dispatcher.place(w.id, task)
         if q < 0:
@@ -144,7 +146,7 @@ class WorkSource(Component):
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 
     def end_phase_after_instant(self) -> None:
-        """The last task of the phase has finished: end the phase after this instant."""
+        """End the phase after all events of this instant, in which the last task of the phase has finished."""
         self._clock.at_end_of_instant(0, self._end_phase)
 
     def _end_phase(self) -> None:

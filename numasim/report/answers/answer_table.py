@@ -47,7 +47,7 @@ class Line:
 
     @property
     def folds(self) -> bool:
-        """Return whether the line has no sure difference; one line of the table then stands for all such lines."""
+        """Return whether several pairs show no sure difference; one line of the table may stand for all such lines."""
         return self.row is not None and not self.row.sure and self.row.numbers["pairs"] > 1
 
     @property
@@ -60,10 +60,11 @@ class Line:
 
 
 def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> None:
-    """Print the answer to the natural question of a sweep, every cell with an effect, and the failed runs.
+    """Print the comparison along the first axis of a sweep, every cell with an effect, and the failed runs.
 
-    ``folder`` has the results; the hint at other questions names ``folder``. If the console is no terminal but, for
-    example, a file, as a file, the table is as wide as its contents.
+    If only the seed or nothing varies, print the medians of all cells instead of a comparison. ``folder`` has the
+    results; the hint at other comparisons names ``folder``. A console that is no terminal, such as a file, is made at
+    least `WIDTH` characters wide.
     """
     with _wide_enough(console):
         cells = cell_estimates(frame)

@@ -2,8 +2,8 @@
 
 The difference in a contrast is the median over the contrast's pairs. The difference of an amount (time, bytes, count,
 speedup) is in percent of the baseline's value in the same pair. The difference of a ratio such as ``steal_miss_ratio``
-is in the unit of the column, and so is that of an amount whose baseline is zero or negative in any pair. All contrasts
-of a question are one family of tests, to which Holm's correction is applied.
+is in the unit of the column, and so is the difference of an amount whose baseline is zero or negative in any pair. All
+contrasts of a question are one family of tests, to which Holm's correction is applied.
 """
 
 from __future__ import annotations

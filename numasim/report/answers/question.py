@@ -54,7 +54,7 @@ from numasim.report.answers.varying_axes import (
 from numasim.report.comparison_cells import DRAWN_COLUMNS, HasFrame, cell_columns, numbers, table_of
 from numasim.report.components import value_text as column_text
 
-SHARP = 0.5  # from this correlation on, paired differences spread less than 0.7 times as much as unpaired ones
+SHARP = 0.5  # from this rank correlation on, differences within pairs are called sharper than between any two runs
 ROW_LIMIT = 60  # most rows of a table in a notebook
 
 

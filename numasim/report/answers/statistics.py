@@ -51,10 +51,7 @@ NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
 
 
 def mean_interval(sample: FloatArray) -> Estimate:
-    """Return the mean of ``sample`` [observations] with its Student t interval; one observation has no interval.
-
-    NaN entries do not count.
-    """
+    """Return the mean of the numbers in ``sample``, with its Student t interval; one number has no interval."""
     kept = sample[~np.isnan(sample)]
     count = len(kept)
     if count == 0:

@@ -152,6 +152,7 @@ def causes(effect: Effect, changes: Sequence[PartChange]) -> list[PartChange]:
 def detail(values_of: Callable[[str], FloatArray], contrast: Contrast, cause: PartChange) -> str:
     """Return the details of a cause in words, the largest growth first, or "" if the cause has no detail.
 
+    The detail of the part "waiting" is the kind of idleness that makes at least `MAIN_SHARE` of the change.
     ``values_of`` returns the values of a column [rows of the table].
     """
     sides = []

@@ -62,10 +62,11 @@ def time_split(results: HasFrame | pd.DataFrame) -> Figure:
 
 @styled
 def worker_time_split(results: HasFrame | pd.DataFrame, workers: pd.DataFrame) -> Figure:
-    """Draw the components of the time of each worker, in percent of the makespan, at the largest number of workers.
+    """Draw the components of each worker's time in percent of the makespan, a bar for each worker.
 
-    ``workers`` is the per-worker table of the sweep or the run, ``results.workers()`` or ``result.workers``. Bars are
-    grouped by node, and each bar is the sum over the repeats.
+    A panel shows the runs with the panel's largest number of workers. A bar adds up the worker's times over the
+    repeats. The bars of one node's workers stand together. ``workers`` is the table of workers of the sweep or the run:
+    ``results.workers()`` or ``result.workers``.
     """
     shown = largest_panels(finished(table_of(results)))
     tables = []

@@ -58,7 +58,7 @@ def _axes(axes: Sequence[Axis], repeats: int) -> Html:
 
 
 def _answer(done: pd.DataFrame) -> list[Html]:
-    """Return the sentences of the natural question, and a table of the medians behind the sentences."""
+    """Return the sentences of the comparison along the first axis, and a table of the medians behind the sentences."""
     axes = varying_axes(done)
     if not axes:
         return []

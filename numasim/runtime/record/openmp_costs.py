@@ -29,9 +29,7 @@ Costs = dict[str, tuple[Decimal, str]]
 
 @dataclass(frozen=True)
 class RuntimeKind:
-    """The rules of a runtime, according to its source code, as fields of a runtime file; and a sentence on the source
-    code.
-    """
+    """The rules of a runtime, as fields of a runtime file, and a sentence on the source code that has the rules."""
 
     name: str
     rules: Mapping[str, object]

@@ -178,9 +178,7 @@ def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:
 
 
 def empty_pieces(recording: TimedEvents) -> dict[tuple[int, int], int]:
-    """Return the mean time, in ps, of the pieces between each pair of kinds of events. Pairs with few pieces are left
-    out.
-    """
+    """Return the mean time, in ps, of the pieces between each pair of kinds of events that has enough pieces."""
     found: dict[tuple[int, int], list[int]] = {}
     for task in walk([recording]).tasks.values():
         for step in task.steps:

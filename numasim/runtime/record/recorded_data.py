@@ -149,9 +149,7 @@ class Footprint(NamedTuple):
 
 
 def footprints(offsets: Sequence[int], size: int) -> dict[int, Footprint]:
-    """Return the footprint at each of ``offsets``. The offsets are in ascending order, in bytes from the beginning of a
-    block of ``size`` bytes.
-    """
+    """Return the footprint at each of ``offsets``: ascending, in bytes from the begin of a block of ``size`` bytes."""
     if list(offsets) == [0]:
         return {0: Footprint(size, guessed=False)}
     tile = _tile(offsets, size)
@@ -161,9 +159,7 @@ def footprints(offsets: Sequence[int], size: int) -> dict[int, Footprint]:
 
 
 def _tile(offsets: Sequence[int], size: int) -> Footprint | None:
-    """Return the tile of a matrix of ``size`` bytes whose tiles begin at ``offsets``; None if the offsets fit no
-    matrix.
-    """
+    """Return the tile of a matrix of ``size`` bytes whose tiles begin at ``offsets``; None if no matrix fits."""
     gaps = [after - before for before, after in pairwise(offsets)]
     width = min(gaps, default=size)
     firsts = [0, *(at for at, gap in enumerate(gaps, 1) if gap > width)]
@@ -329,9 +325,7 @@ SECTION = b".numasim.record"  # a section of every program that includes numasim
 
 
 def require_declared(program: str, data: RecordedData) -> None:
-    """Raise InputError if the file of ``program`` has the mark of numasim/record.h, but the recording has no declared
-    access.
-    """
+    """Raise InputError if ``program`` contains the mark of numasim/record.h, but no access was declared."""
     found = shutil.which(program)
     try:
         if found is None or data.source == "declared accesses" or SECTION not in Path(found).read_bytes():

@@ -202,9 +202,7 @@ class _RowMaker:
         return made, number, child.steps, alone
 
     def _nested(self, row: int, region: int, ops: list[int]) -> list[tuple[int, int, Steps, bool]]:
-        """Add the implicit tasks of a region inside another region. The worker that meets the inner region calls these
-        tasks one after the other.
-        """
+        """Add the implicit tasks of an inner region, all of which the worker that meets the region calls in turn."""
         self._rows.odd["nested parallel regions, executed by the worker that meets them"] += 1
         below: list[tuple[int, int, Steps, bool]] = []
         for _, member in sorted(self._walked.regions[region].members.items()):

@@ -152,7 +152,7 @@ class Search:
         return time_ps < kept_ps or (time_ps == kept_ps and self.moves[0] == KEEPS_EQUAL)
 
     def _go_on(self, program: Program) -> Search:
-        """Return the search that tries the first of ``moves`` on the kept roots."""
+        """Return the search that tries the first of ``moves`` that changes the kept roots, else the kept roots."""
         if not self.moves:
             return replace(self, tried=self.kept)
         tried = MOVES[self.moves[0]](program, self.kept)
@@ -161,7 +161,7 @@ class Search:
         return self._turn(program) if np.array_equal(tried, self.kept) else replace(self, tried=tried)
 
     def _turn(self, program: Program) -> Search:
-        """Return the search without its first move, and without any move if the first one was a gain."""
+        """Return the search without its first move, or without any move if another packing than the first is kept."""
         gained = not np.array_equal(self.kept, self.initial)
         return replace(self, moves=() if gained else self.moves[1:])._go_on(program)
 
@@ -179,7 +179,10 @@ class PackingTuner:
     def __call__(
         self, program: Program, state: Search | None, measures: Measures | None, /
     ) -> tuple[Search | None, Controls]:
-        """Return the new state and controls: all tasks free before the first iteration of a loop, then packings."""
+        """Return the new state and controls: all tasks free before the first iteration of a loop, then packings.
+
+        If no phase of the program has several iterations, all tasks are local, and the switch `PLAIN` is on.
+        """
         if measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
             loops = max(program.iterations, default=1) > 1
             return None, _all(program, Tier.FREE) if loops else _all(program, Tier.LOCAL, PLAIN)

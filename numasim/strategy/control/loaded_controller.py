@@ -26,10 +26,7 @@ SIGNATURE = "a function of program, state and measures, which returns a state an
 
 
 def check_source(function: PythonFunction) -> None:
-    """Raise InputError if the module of ``function`` is not Python, or has no such function of three arguments.
-
-    Nothing is executed.
-    """
+    """Raise InputError unless ``function`` is in Python and has three arguments, without executing anything."""
     try:
         module = ast.parse(function.source(), str(function.file))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -45,8 +42,8 @@ def check_source(function: PythonFunction) -> None:
 def loaded_controller(function: PythonFunction, source_hash: str) -> Controller:
     """Execute the module of ``function``, say so on stderr, and return the controller.
 
-    InputError if the source has another hash than ``source_hash``, if the module cannot be executed, or if the module
-    has no function of that name with three arguments.
+    Raise InputError for a source with another hash than ``source_hash``, for a module that cannot be executed, and for
+    a module without a function of that name with three arguments.
     """
     check_unchanged(function, source_hash)
     _say(function.file, function.name)

@@ -36,9 +36,9 @@ def label_unit(spec: StrategySpec) -> str:
 
 
 def llc_bytes_of_units(kind: str, machine: Machine, workers: WorkerMap) -> list[int]:
-    """Return the size of all last-level caches of each unit that labels name: a unit of ``kind`` that has a worker.
+    """Return [units] the bytes of last-level cache of each unit of ``kind`` that has a worker, in ascending order.
 
-    ``kind`` is worker, core, llc, node, socket or machine. Units are in ascending order; only caches of workers count.
+    ``kind`` is worker, core, llc, node, socket or machine. A cache counts if one of the unit's workers uses the cache.
     """
     size: dict[int, int] = {}
     for unit, domain in sorted(set(zip(workers.unit(kind).tolist(), workers.llc.tolist(), strict=True))):
@@ -142,7 +142,7 @@ def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
 
 @dataclass(frozen=True, eq=False)
 class TaskControl:
-    """The controls of the first iteration; engines keep a copy, which a controller may replace between two iterations.
+    """The controls of the first iteration. Between two iterations a controller may replace the copy of an engine.
 
     Without ``item_labels``, item i of a range of n items has the label ``i * item_units div n``, or no label if
     ``item_units`` is 0.
@@ -152,9 +152,9 @@ class TaskControl:
     labels: I32  # [tasks] empty if no task has a label
     item_units: int = 0
     switches: int = 0  # bit k: switch number k of `numasim.strategy.steal_plan.StealPlan.switches` is on
-    item_labels: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] of dealt items
-    item_nodes: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] the nodes of these units
-    dealing: int = 0  # number of last segments in which worker 0 deals
+    item_labels: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] the unit of each dealt item
+    item_nodes: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] the node of each item's unit
+    dealing: int = 0  # number of segments, the last of the program, in which worker 0 deals items to units
 
 
 NO_CONTROL = TaskControl(NO_TIERS, NO_LABELS)
@@ -169,9 +169,10 @@ def compile_control(
     item_nodes: I32 = NO_LABELS,
     dealing: int = 0,
 ) -> TaskControl:
-    """Return the tiers and labels by ``spec``; if there are any, ``workload`` must be unfolded (a row for each task).
+    """Return the controls of the first iteration by ``spec``; `NO_CONTROL` if ``spec`` distinguishes no tasks.
 
-    ``item_labels``, ``item_nodes`` and ``dealing`` are as in `TaskControl`.
+    If ``spec`` distinguishes tasks, ``workload`` must be unfolded (a row for each task). ``item_labels``,
+    ``item_nodes`` and ``dealing`` are as in `TaskControl`.
 
     Raises InputError for labels by a function that is not registered.
     """

@@ -253,7 +253,7 @@ class Placement:
         return np.full(pages, NO_HOME, np.int16) if homes is None else homes.of_pages(pages)
 
     def is_alike(self, region: int) -> bool:
-        """Return whether accesses of one shape to ``region`` have the same bytes on each node at any offset."""
+        """Return whether accesses of equal rows and strides to ``region`` have the same bytes by node at any offset."""
         homes = self.homes[region]
         return homes is not None and homes.alike
 
@@ -437,9 +437,6 @@ def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
 def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
     names = list(dict.fromkeys(phase.name for phase in phases if phase.name))
     numbers = f"a phase from 0 to {len(phases) - 1}" if len(phases) > 1 else "phase 0"
-    expected, path = (
-        numbers + (f", or one of {', '.join(names)}" if names else ""),
-        ("strategy", "placement", "changes"),
-    )
-    sentence = f"phase {change.phase!r} {problem}"
+    expected = numbers + (f", or one of {', '.join(names)}" if names else "")
+    sentence, path = f"phase {change.phase!r} {problem}", ("strategy", "placement", "changes")
     return InputError(sentence, path=path, expected=expected, value=str(change.phase), known=names)

@@ -74,7 +74,7 @@ NO_HOME = -1  # the home of a page that is not placed, or whose bytes live on se
 
 
 class Homes(ABC):
-    """The homes of the pages of one region; ``node`` has the node of each page, or of each run of pages."""
+    """The homes of the pages of one region; ``node`` has the nodes of pages, in the order that each class describes."""
 
     node: npt.NDArray[np.integer[Any]]
     page_bytes: int
@@ -94,12 +94,12 @@ class Homes(ABC):
 
     @property
     def single(self) -> int | None:
-        """Return the node of every page, or None if there are several nodes."""
+        """Return the node on which all pages live, or None if pages live on several nodes."""
         return int(self.node[0]) if (self.node == self.node[0]).all() else None
 
     @property
     def alike(self) -> bool:
-        """Return whether accesses of one shape have the same bytes on each node, whatever their addresses."""
+        """Return whether accesses of equal rows and strides have equally many bytes on each node at any address."""
         return self.single is not None
 
 

@@ -102,9 +102,7 @@ def independent_tasks(tasks: int) -> Parameters:
 def spec_of(
     workload: Parameters | Held, workers: int = MACHINE_THREADS, runtime: str = "bare", skip: str = "off", **others: Any
 ) -> dict[str, Any]:
-    """Return the specification of a timed run; ``others`` are further fields. The default machine has at least
-    ``workers`` hardware threads.
-    """
+    """Return the specification of a timed run, with ``others`` as further fields, on a machine with enough threads."""
     machine = MACHINE if workers <= MACHINE_THREADS else LARGE_MACHINE
     model = {**others.pop("model", PLAIN), "skip": skip}
     usual = {"machine": machine, "strategy": "randomized", "seed": SEED}
@@ -319,9 +317,7 @@ def draw_line(axes: Axes, index: int, label: str, points: Mapping[int, float]) -
 
 
 def family_specs() -> Iterator[dict[str, Any]]:
-    """Yield the specification of every family, on the runtime that the family's paper used; for matmul, the thesis'
-    own.
-    """
+    """Yield the specification of each family, on the runtime that the family's paper (for matmul the thesis) used."""
     for name, parameters in FAMILY_SIZES.items():
         family = FAMILIES[name]
         runtime = family.benchmark_runtime or family.parameters.default_runtime

@@ -51,7 +51,7 @@ class StrassenParameters(WorkloadParameters):
     """BOTS Strassen on ``n`` x ``n`` doubles; sub-matrices of at most ``cutoff`` are multiplied directly.
 
     ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on. ``heap`` says which
-    tasks reuse the freed memory of temporaries. Products and additions take ``ps_per_1000_flops``.
+    tasks reuse the freed memory of temporaries. 1,000 products or additions take ``ps_per_1000_flops``.
     """
 
     default_runtime: ClassVar[str] = "ompi"

@@ -45,16 +45,16 @@ ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
 
 CONSTRUCT_MEANINGS = Choices(
     {
-        "parallel": "The master works alone while the other threads fall asleep, and wakes each by a condition of its "
-        "own; all threads run the delay and meet at a barrier.",
-        "for": "Every thread takes a chunk by an atomic operation and runs the delay; all threads meet.",
-        "parallel-for": "parallel and for together.",
-        "barrier": "All threads run the delay and meet.",
-        "single": "An atomic operation selects the thread that runs the delay (the master); all threads meet.",
-        "critical": "Threads share the repetitions, each a critical section around the delay.",
+        "parallel": "The master works alone while the other threads sleep, then wakes each thread by a condition of "
+        "the thread; all threads run the delay and meet at a barrier.",
+        "for": "Every thread takes a chunk by an atomic operation and runs the delay; all threads meet at a barrier.",
+        "parallel-for": "As parallel, but every thread takes a chunk by an atomic operation before its delay.",
+        "barrier": "All threads run the delay and meet at a barrier.",
+        "single": "Every thread does an atomic operation; the master alone runs the delay; all meet at a barrier.",
+        "critical": "The repetitions are dealt to the threads; each is the delay in a critical section of one lock.",
         "lock": "As critical.",
-        "atomic": "As critical, with an atomic operation in the section.",
-        "reduction": "As parallel; each thread also adds a result to one variable in a critical section.",
+        "atomic": "As critical, but with an atomic operation in place of the delay.",
+        "reduction": "As parallel; each thread also adds to one variable under a lock, before the barrier.",
     }
 )
 

@@ -376,7 +376,8 @@ class Flows(Component):
                 flow.scale(nominal, self._clock.now)
             flow.speed = speed
             asked = nominal if flow.family == GRAPH else self._nominal_ps(flow.asks, speed)
-            flow.demands = demands_of(flow.asks, asked)
+            units = sorted(flow.asks.units.items()) if asked else ()
+            flow.demands = tuple((resource, unit * PS_PER_S // asked) for resource, unit in units)
             changed.add(w.id)
         return changed
 
@@ -430,10 +431,3 @@ def _count_work(w: Worker, flow: Flow, done_ps: int, wall_ps: int, times: int = 
     w.overhead_ps += times * flow.price.fault_ps
     w.inflation_smt_ps += times * (done_ps - flow.undisturbed_ps - flow.queued_ps - flow.price.fault_ps)
     w.inflation_contention_ps += times * (wall_ps - done_ps + flow.queued_ps)
-
-
-def demands_of(price: Price, nominal_ps: int) -> Demands:
-    """Return the units per second of each used resource, in ascending order of resources."""
-    if not nominal_ps:
-        return ()
-    return tuple((resource, units * PS_PER_S // nominal_ps) for resource, units in sorted(price.units.items()))

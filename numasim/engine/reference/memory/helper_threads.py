@@ -69,7 +69,7 @@ class HelperThreads(Component):
             w.owed_ps += self._helpers.start_ps
 
     def follow(self, w: Worker) -> None:
-        """The worker begins the unit ahead: the helper goes over to the next unit that the worker holds."""
+        """Let the helper go over to the next unit that its worker has taken, as the worker begins the unit before."""
         helper = self._of[w.id]
         assert helper is not None
         helper.begun, helper.brought_before = helper.unit, helper.brought
@@ -77,7 +77,7 @@ class HelperThreads(Component):
         self._begin(helper)
 
     def restart_ps(self, w: Worker) -> int:
-        """The worker's attempt has aborted: start the helper again; return the time that this costs the worker."""
+        """Restart the worker's helper after an aborted attempt; return the worker's cost in ps, 0 without a helper."""
         helper = self._of[w.id]
         if helper is None:
             return 0

@@ -7,8 +7,6 @@ event of rank SEG_END, and count their time and traffic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
@@ -180,7 +178,3 @@ class MemorySystem:
         self.known = None if self.coupled else KnownTimes(run, self.pages, self.ranges)
         self.work = self.known or Flows(run, self.pages, self.traffic)
         self.helpers = self.work.helpers
-
-    def bytes_by_kind(self) -> Mapping[str, I64]:
-        """Return the bytes by kind of traffic and node pair, as in `Result`; of coupled runs only."""
-        return self.traffic.bytes if self.coupled else {}

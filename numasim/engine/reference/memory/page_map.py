@@ -88,7 +88,7 @@ class Scanner:
         return scanned
 
     def hint(self, region: int, unit: int, node: int) -> bool:
-        """A worker on ``node`` takes a hinting fault at a unit: return whether the unit migrates to ``node``."""
+        """Count a hinting fault of a worker on ``node`` at a unit; return whether the unit migrates to ``node``."""
         if self._node[region][unit] != node:
             self._node[region][unit] = node
             self._in_a_row[region][unit] = 0

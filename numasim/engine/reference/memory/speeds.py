@@ -75,9 +75,7 @@ class Speeds:
         return Speed(max(1, compute), max(1, memory))
 
     def _clock_ppm(self, cores: Sequence[Sequence[int]], activity: Sequence[Activity]) -> int:
-        """Return the clock of a socket over the highest clock; the clock falls with the number of cores that do not
-        rest.
-        """
+        """Return the clock of a socket over the highest clock; it falls with the number of cores that do not rest."""
         if not self._steps:
             return MILLION
         active = sum(any(activity[v] != Activity.RESTS for v in core) for core in cores)

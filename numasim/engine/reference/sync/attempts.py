@@ -7,7 +7,9 @@ the worker had counted when the attempt began, and takes the worker back to the 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.reference.actors import Worker
@@ -62,11 +64,6 @@ class ObjectOwners:
         writer = self.objects[number].writer
         return None if writer == worker else writer
 
-    def overwriter(self, number: int, worker: int, version: int) -> int | None:
-        """Return the other worker that writes an object, or that has written the object since ``worker`` read it."""
-        one = self.objects[number]
-        return one.last if one.version != version else self.other_writer(number, worker)
-
 
 @dataclass(slots=True)
 class Read:
@@ -100,7 +97,12 @@ class Transactions(Component):
         self._helpers = memory.helpers
         self._owners = ObjectOwners(run.plan)
         self._attempts: dict[int, Attempt] = {}  # {worker: its present attempt}
-        self.operations = {Op.BEGIN: self._begin, Op.LOAD: self._load, Op.STORE: self._store, Op.COMMIT: self._commit}
+        self.operations: dict[int, Callable[[Worker, int], bool]] = {
+            Op.BEGIN: self._begin,
+            Op.LOAD: partial(self._open, writes=False),
+            Op.STORE: partial(self._open, writes=True),
+            Op.COMMIT: self._commit,
+        }
 
     def object_conflicts(self) -> list[int]:
         """Return how often an attempt aborted at each object."""
@@ -118,12 +120,6 @@ class Transactions(Component):
         self._start(w, attempt, self._clock.now)
         return True
 
-    def _load(self, w: Worker, memory: int) -> bool:
-        return self._open(w, memory, writes=False)
-
-    def _store(self, w: Worker, memory: int) -> bool:
-        return self._open(w, memory, writes=True)
-
     def _open(self, w: Worker, memory: int, writes: bool) -> bool:
         attempt = self._attempts[w.id]
         number = self._drawn(w, attempt, memory)
@@ -140,7 +136,8 @@ class Transactions(Component):
     def _commit(self, w: Worker, memory: int) -> bool:
         attempt = self._attempts[w.id]
         for read in attempt.reads:
-            other = self._owners.overwriter(read.number, w.id, read.version)
+            one = self._owners.objects[read.number]  # has another worker written it since, or does one write it now?
+            other = one.last if one.version != read.version else self._owners.other_writer(read.number, w.id)
             if other is not None:
                 return self._abort(w, memory, read.number, other)
         for number in attempt.writes:

@@ -112,9 +112,7 @@ class LineTimes:
         return self.transfer_ps(line.home, line.owner, actor)
 
     def wake_ps(self, line: Line, sleeper: int) -> int:
-        """Return the time from the waking of ``sleeper``, which sleeps on the object of the line, until ``sleeper``
-        runs.
-        """
+        """Return the time from waking ``sleeper``, which sleeps on the line's object, until ``sleeper`` runs."""
         return self._wake_ps[self.node[sleeper] != line.home]
 
     def serve(self, line: ServedLine, actor: int, writes: bool, now_ps: int, owed_ps: int) -> int:

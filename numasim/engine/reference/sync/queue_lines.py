@@ -46,34 +46,36 @@ class QueueLines(Component):
     # ---- queues ----------------------------------------------------------------------------------------------------
 
     def probe(self, w: Worker, q: int, end: int, takes: bool) -> None:
-        """A probe is sent to queue ``q``, to take at ``end``. ``takes``: the probe would take tasks from the queue as
-        the queue is now, and therefore writes lines at once, unless the queue has a lock.
+        """Charge the worker for the lines of queue ``q``, as it sends a probe that is to take tasks at ``end``.
+
+        ``takes``: the probe would take tasks from the queue as the queue is now. The probe then writes lines at once,
+        unless the queue has a lock; any other probe reads both lines.
         """
         w.wrote = bool(takes and self._locks[q] < 0)
         self._thief_owes(w, self._ends(q, end), writes=1 + (self._queues.length[q] == 1) if w.wrote else 0)
 
     def glance(self, w: Worker, q: int) -> None:
-        """The worker looks whether queue ``q`` holds a task, before it sleeps."""
+        """Charge the worker for looking whether queue ``q`` holds a task, before the worker sleeps."""
         self._thief_owes(w, (self._front[q], self._back[q]), writes=0)
 
     def take(self, w: Worker, q: int, end: int) -> None:
-        """A probe takes tasks: the probe writes the line now, unless it wrote the line when it was sent."""
+        """Charge a probe that takes tasks for writing the line, unless the probe wrote the line when it was sent."""
         if not w.wrote:
             self._thief_owes(w, self._ends(q, end), writes=1)
 
     def pop(self, w: Worker, q: int, end: int) -> None:
-        """The owner takes its next task, or sees that there is no task."""
+        """Charge the owner of queue ``q`` for taking its next task, or for seeing that there is no task."""
         length = self._queues.length[q]
         before = w.owed_ps
         self._access(w, self._ends(q, end), writes=min(length, 1) + (length == 1))
         w.owed_owner_ps += w.owed_ps - before
 
     def push(self, actor: Worker | Producer, q: int) -> None:
-        """A worker or a producer has put a task into queue ``q``."""
+        """Charge a worker or a producer for putting a task into queue ``q``."""
         self._owner_owes(actor, self._back[q], writes=True)
 
     def pool(self, actor: Worker | Producer, writes: bool) -> None:
-        """Read or write the word that counts the searching and sleeping workers."""
+        """Charge the actor for reading or writing the word that counts the searching and sleeping workers."""
         self._owner_owes(actor, self._pool, writes)
 
     def _owner_owes(self, actor: Worker | Producer, line: ServedLine, writes: bool) -> None:
@@ -104,14 +106,14 @@ class QueueLines(Component):
     # ---- join counters ---------------------------------------------------------------------------------------------
 
     def count_child(self, w: Worker, parent: int, spawner: int) -> None:
-        """A child of ``parent`` that ``spawner`` spawned has ended on the worker."""
+        """Charge for the join counter the worker that ended a child of ``parent``; ``spawner`` spawned the child."""
         if self._program.counter_holder[parent] == NOBODY:
             self._program.counter_holder[parent] = spawner
             self._program.counter_free_ps[parent] = 0
         self._move_counter(w, parent)
 
     def pass_wait(self, w: Worker, task: int) -> None:
-        """The task on the worker has seen that all its children have ended."""
+        """Charge the worker for the join counter, as its task passes its wait for its children."""
         if self._program.counter_holder[task] != NOBODY:
             self._move_counter(w, task)
 

@@ -267,7 +267,7 @@ class SyncObjects(Component):
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 
     def free_search_locks(self) -> None:
-        """No worker searches any more: take the locks of the search from their holders and waiters."""
+        """Take the locks of the search from their holders and waiters, since no worker searches any more."""
         for ident in range(self._plan.words.declared, len(self._plan.words)):
             server = self._servers[ident]
             for waiter in (*server.waiters, *([server.next] if server.next else [])):
