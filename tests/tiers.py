@@ -96,7 +96,6 @@ MODULES = {
     "workload/test_folded.py": "equality",
     "workload/test_forest_layout.py": "equality",
     "workload/test_published_counts.py": "theory",
-    "workload/test_search_trees.py": "equality",
     "workload/test_synchronisation_programs.py": "theory",
 }
 
