@@ -96,7 +96,6 @@ MODULES = {
     "workload/test_folded.py": "equality",
     "workload/test_forest_layout.py": "equality",
     "workload/test_published_counts.py": "theory",
-    "workload/test_search_trees.py": "equality",
     "workload/test_synchronisation_programs.py": "theory",
 }
 
@@ -166,7 +165,6 @@ SLOW = (  # modules, tests, or tests with some parameters; a test is slow if its
     "sweep/test_cluster_sweep.py::test_the_bytes",
     "sweep/test_failing_files.py",
     "sweep/test_killed_sweep.py::test_an_interrupt",
-    "sweep/test_killed_sweep.py::test_no_room",
     "sweep/test_run_sweep.py::test_a_failed_run_has_its_message_and_the_others_their_results",
     "sweep/test_run_sweep.py::test_fail_fast",
     "sweep/test_run_sweep.py::test_runs_for_which",

@@ -20,14 +20,8 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "machine"))
 
-from counted import (  # type: ignore[import-not-found]
-    bits_of_list,
-    counted_in_sysfs,
-    counted_in_xml,
-    mask,
-    of_type,
-    word,
-)
+from counted import counted_in_xml, mask, of_type  # type: ignore[import-not-found]
+from counted_in_sysfs import bits_of_list, counted_in_sysfs, word
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build

@@ -15,7 +15,7 @@ SEGMENT = (
 )
 ONE_WRONG = '"segments": [{"compute_ps": -1}]}'
 GRAPH_TEXTS: dict[str, tuple[Text, tuple[str, ...]]] = {
-    "cut off": ('{"tasks": [', (":1:12: ", "this is not JSON")),
+    "cut off": ('{"tasks": [', (":1:12: ", "this is not JSON", "numasim workload import reads other forms")),
     "nested lists": ("[" * 100_000, ("nested deeper than 100 levels", "a flatter document")),
     "nested objects": ('{"parameters": ' * 500 + "1" + "}" * 500, ("nested deeper than 100 levels",)),
     "nested below the limit": ('{"tasks": ' + "[" * 99 + "]" * 99 + "}", ("tasks[0]: ",)),

@@ -53,14 +53,6 @@ def networks(draw: st.DrawFn) -> tuple[list[int], list[Demands]]:
     return capacity, [tuple(sorted(flow.items())) for flow in flows]
 
 
-@given(Units, Units, st.integers(1, 100))
-def test_equal_flows_get_equal_parts_within_one_unit_in_the_last_place(capacity: int, demand: int, count: int) -> None:
-    shares = max_min_shares([capacity], [((0, demand),)] * count)
-    exact = min(Fraction(ONE), Fraction(capacity * ONE, demand * count))
-    assert len(set(shares)) == 1
-    assert max(1, exact - 1) <= shares[0] <= max(1, exact)
-
-
 @given(networks())
 @example(([1, 1], [((0, 10**11), (1, 10**11)), ((0, 1),), ((1, 5),)]))  # shares below one unit in the last place
 def test_every_flow_held_back_meets_a_full_resource_where_none_has_more(
@@ -210,12 +202,6 @@ def test_the_deviation_of_four_lanes_is_that_of_the_rule() -> None:
     assert abs(LANES_DEVIATION**2 - Fraction(4 * (2**32 - 1), 12)) < LANES_DEVIATION
 
 
-@given(numbers, deviations)
-def test_mirrored_numbers_deviate_the_other_way(number: int, deviation_ppm: int) -> None:
-    there, back = noise_ppm(number, deviation_ppm), noise_ppm(number ^ MASK, deviation_ppm)
-    assert there == -back or {there, back} & {LEAST_PPM, MOST_PPM}
-
-
 @pytest.mark.parametrize("deviation_ppm", [1000, 100_000, 250_000])
 def test_moments(deviation_ppm: int) -> None:
     """Of 100,000 draws: mean 0, the deviation asked for, no skew, flatter tails than a normal distribution's 3."""
@@ -289,15 +275,6 @@ def test_contention_plays_no_part_below_capacity(plan: Plan, seed: int) -> None:
     none, snapshot, fluid = (observe(with_effects(plan, contention=kind), seed) for kind in kinds)
     assert found(none.result) == found(snapshot.result) == found(fluid.result)
     assert none["event_hash"] == snapshot["event_hash"] == fluid["event_hash"]
-
-
-@quick
-@given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0), seed=seeds)
-def test_one_worker_alone_contends_with_nobody(plan: Plan, seed: int) -> None:
-    """One worker demands at most 6.4 GB/s of memory, which the controller has. It would demand 32 GB/s of a cache."""
-    plan = with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
-    none, fluid = (observe(with_effects(plan, contention=name), seed) for name in ("none", "fluid"))
-    assert found(none.result) == found(fluid.result)
 
 
 @quick

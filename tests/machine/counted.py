@@ -1,4 +1,4 @@
-"""Counts of the usable parts of a system, from hwloc's XML or a sysfs tree, by bit masks alone.
+"""Counts of the usable parts of a system, from hwloc's XML, by bit masks alone.
 
 The module shares no code and no approach with the readers of numasim, which relate sets of processors. Here a processor
 is a bit of a whole number, and a part without a bit of an allowed processor does not count.
@@ -6,8 +6,6 @@ is a bit of a whole number, and a part without a bit of an allowed processor doe
 
 from __future__ import annotations
 
-import glob
-import re
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -49,7 +47,7 @@ def top_of(root: Element) -> Element:
 
 
 def threads_in_xml(root: Element) -> int:
-    """Return the usable processors."""
+    """Return the processors that are online and may be used, as a bit mask."""
     allowed = mask(top_of(root), "cpuset")
     for limit in ("allowed_cpuset", "online_cpuset"):
         allowed &= mask(top_of(root), limit) or allowed
@@ -57,13 +55,15 @@ def threads_in_xml(root: Element) -> int:
 
 
 def caches_in_xml(root: Element) -> list[Element]:
-    """Return the caches of processors that hold data."""
+    """Return the caches of processors, without caches for instructions alone and without caches of memory."""
     caches = [cache for cache in root.iter("object") if cache.get("cache_size") and cache.get("cache_type") != "2"]
     return [cache for cache in caches if cache.get("type") != "MemCache"]
 
 
 def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
-    """Return the number of nodes: those with memory, and those without unless a node with memory is as near."""
+    """Return the number of nodes in the file (`nodes_of`) and of further nodes: if the file has nodes, a processor that
+    is in none of them has a further node (`lost_node`). Memory that may not be used does not count as memory.
+    """
     allowed = mask(top, "allowed_nodeset") or -1
     nodes = []
     for node in of_type(root, "NUMANode"):
@@ -91,6 +91,12 @@ def lost_node(root: Element, pu: Element, known: list[int]) -> str:
 
 
 def nodes_of(nodes: list[tuple[int, int]], threads: int) -> int:
+    """Return the number of ``nodes`` (processors, bytes of memory) that count.
+
+    Each node with memory counts. Nodes without memory count once for each set of processors of which some are usable,
+    but not if the set includes all processors of a node that has memory and processors. If no node has memory, all nodes count, at least
+    one.
+    """
     if not any(memory for _, memory in nodes):
         return len(nodes) or 1
     used = [cpus for cpus, memory in nodes if memory]
@@ -123,83 +129,4 @@ def bits(text: str) -> int:
     value = 0
     for group in text.split(","):
         value = value << 32 | int(group or "0", 16)
-    return value
-
-
-def counted_in_sysfs(root: Path) -> Counts:
-    threads = threads_in_sysfs(root)
-    folders = {cpu: root / f"devices/system/cpu/cpu{cpu}" for cpu in numbers_of(threads)}
-    beside = [around(folder / "topology", 1 << cpu, "core_cpus", "thread_siblings") for cpu, folder in folders.items()]
-    cores = {cpus & threads for cpus in beside}
-    levels = set()
-    for cpu, folder in folders.items():
-        for cache in caches_in_sysfs(folder):
-            sharers = around(cache, 1 << cpu, "shared_cpu", "shared_cpu_map")
-            levels.add((int(word(cache / "level")), sharers & threads, size_of(word(cache / "size"))))
-    return Counts(len(cores), threads.bit_count(), nodes_in_sysfs(root, threads), last_level(levels, list(cores)))
-
-
-def threads_in_sysfs(root: Path) -> int:
-    """Return the usable processors."""
-    system = root / "devices/system/cpu"
-    named = [int(Path(path).name[3:]) for path in glob.glob(f"{system}/cpu[0-9]*")]
-    threads = sum(1 << cpu for cpu in named if word(system / f"cpu{cpu}/online") != "0")
-    if listed := word(system / "online"):
-        threads &= bits_of_list(listed)
-    for limit in ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus"):
-        threads &= bits_of_list(word(root / limit)) or threads
-    return threads
-
-
-def caches_in_sysfs(cpu: Path) -> list[Path]:
-    """Return the caches of a processor that hold data."""
-    caches = [Path(index) for index in glob.glob(f"{cpu}/cache/index*")]
-    return [cache for cache in caches if word(cache / "type") != "Instruction" and word(cache / "level")]
-
-
-def numbers_of(threads: int) -> list[int]:
-    return [number for number in range(threads.bit_length()) if threads >> number & 1]
-
-
-def nodes_in_sysfs(root: Path, threads: int) -> int:
-    system = root / "devices/system/node"
-    numbers = [int(Path(path).name[4:]) for path in glob.glob(f"{system}/node[0-9]*")]
-    if listed := word(system / "online"):
-        numbers = [number for number in numbers if bits_of_list(listed) >> number & 1]
-    allowed = -1
-    for limit in ("fs/cgroup/cpuset.mems.effective", "fs/cgroup/cpuset/cpuset.effective_mems"):
-        allowed &= bits_of_list(word(root / limit)) or allowed
-    found = []
-    for number in numbers:
-        total = re.search(r"MemTotal:\s*(\d+)", word(system / f"node{number}/meminfo"))
-        memory = int(total[1]) * (allowed >> number & 1) if total else 0
-        found.append((around(system / f"node{number}", 0, "cpu", "cpumap") & threads, memory))
-    if not any(memory for _, memory in found):
-        return len(found) or 1
-    return sum(1 for cpus, memory in found if cpus or memory)
-
-
-def size_of(text: str) -> int:
-    return int(text.rstrip("KM") or "0") << {"K": 10, "M": 20}.get(text[-1:], 0)
-
-
-def word(path: Path) -> str:
-    return path.read_text().replace("\0", "").strip() if path.is_file() else ""
-
-
-def around(folder: Path, otherwise: int, *names: str) -> int:
-    """Return the bits in the first file with a list or a mask; ``otherwise`` if the mask is zero."""
-    for name in names:
-        if text := word(folder / f"{name}_list") or word(folder / f"{name}list"):
-            return bits_of_list(text)
-        if text := word(folder / name):
-            return bits(text) or otherwise
-    return otherwise
-
-
-def bits_of_list(text: str) -> int:
-    value = 0
-    for part in filter(None, text.split(",")):
-        low, _, high = part.partition("-")
-        value |= (1 << int(high or low) + 1) - (1 << int(low))
     return value

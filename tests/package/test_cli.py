@@ -155,19 +155,7 @@ def test_every_machine_is_shown_and_checked(name: str, capsys: Capture) -> None:
     assert f"{name}: valid" in printed(capsys, "machine", "check", name)
 
 
-@pytest.mark.parametrize("name", catalog.names("strategies"))
-def test_every_strategy_is_told_in_words(name: str, capsys: Capture) -> None:
-    assert f"Strategy {name}, worker 5 of 24." in printed(capsys, "strategy", "show", name, "--worker", "5")
-
-
 # ---- workloads ----
-
-
-def test_an_exported_workload_is_imported_with_the_same_description(tmp_path: Path, capsys: Capture) -> None:
-    file = tmp_path / "fib.json"
-    assert printed(capsys, "workload", "export", "{name: fib, n: 6}", str(file)).strip() == str(file)
-    shown = printed(capsys, "workload", "show", "{name: fib, n: 6}")
-    assert printed(capsys, "workload", "import", str(file)) == shown
 
 
 @pytest.mark.usefixtures("here")

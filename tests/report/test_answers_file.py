@@ -61,11 +61,6 @@ def test_a_row_holds_what_was_worked_out():
     assert {name: row[name] for name in expected} == expected
 
 
-def test_other_columns_have_no_parts_and_ratios_no_percentage():
-    row = next(row for row in rows(two_by_two()) if row["column"] == "steal_miss_ratio")
-    assert (row["percent"], row["because"], row["part_work"]) == ("", "", "")
-
-
 def test_columns_are_documented_once():
     names = [column.name for column in ANSWER_COLUMNS]
     assert len(set(names)) == len(names)

@@ -44,16 +44,6 @@ def bars(axes):
     return np.array([[np.ptp(bar.vertices[:, 1]) for bar in part.get_paths()] for part in axes.collections])
 
 
-def test_miss_ratio_plots_the_median_of_every_cell(frame):
-    panels = miss_ratio(frame).axes
-    for axes, program in zip(panels, ["matmul n=256", "strassen n=1024"], strict=True):
-        assert axes.get_title("left") == program
-        for strategy, (x, y) in lines(axes).items():
-            runs = frame[(frame.workload == program) & (frame.strategy == strategy)].groupby("workers")
-            assert list(x) == COUNTS
-            np.testing.assert_array_equal(y, runs.steal_miss_ratio.median().to_numpy())
-
-
 def test_zero_over_zero_is_a_gap(frame):
     y = lines(miss_ratio(frame).axes[0])["threshold"][1]
     assert math.isnan(y[0])
@@ -212,15 +202,6 @@ def test_a_figure_is_drawn_once_for_each_file(tables, name, monkeypatch):
     assert [drawn(figure, kind) for kind in ("png", "svg")] == written
     svg_text(PLOTS[name](tables))
     assert len(files) == 5
-
-
-def test_failed_runs_are_not_drawn(tables):
-    broken = tables.frame.copy()
-    hit = broken["repeat"] == 1
-    broken.loc[hit, "error"] = "out of memory"
-    kept = tables.frame[tables.frame["repeat"] == 0]
-    for name, line in lines(miss_ratio(broken).axes[0]).items():
-        np.testing.assert_array_equal(line, lines(miss_ratio(kept).axes[0])[name])
 
 
 def test_geometric_worker_counts_get_a_logarithmic_axis(frame_maker):

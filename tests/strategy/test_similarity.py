@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -59,15 +58,6 @@ def test_the_six_tasks_of_section_5_4(weigh: str) -> None:
     prober, view = a_worker_a_node(2, weigh=weigh), Snapshot([0, 0, 0])
     queues = [prober.place(0, view, objects=objects_of(uses, D_S)) for uses in D_T]
     assert queues == [0, 0, 1, 0, 1, 0] == D_T_TIMES_D_S.argmax(axis=1).tolist()
-
-
-def test_equation_5_2_divides_by_all_objects_which_changes_no_choice() -> None:
-    """S_ij = |D_Ti intersected with D_Nj| / |D|, with D the union of the tasks' and the nodes' objects (eq. 5.1)."""
-    of_task = [set(np.flatnonzero(uses).tolist()) for uses in D_T]
-    on_node = [set(np.flatnonzero(homes).tolist()) for homes in D_S.T]
-    every = set().union(*of_task) | set().union(*on_node)
-    index = [[Fraction(len(task & node), len(every)) for node in on_node] for task in of_task]
-    assert [[similarity * len(every) for similarity in row] for row in index] == D_T_TIMES_D_S.tolist()
 
 
 @st.composite

@@ -44,9 +44,9 @@ def start_sweep(started_in: Path) -> Iterator[Callable[..., subprocess.Popen[str
     path = os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])
     processes: list[subprocess.Popen[str]] = []
 
-    def start(directory: Path, workers: int | str, runner: str, repeat: int, before: str = "") -> subprocess.Popen[str]:
+    def start(directory: Path, workers: int | str, runner: str, repeat: int) -> subprocess.Popen[str]:
         call = f"toy_sweep.main({str(directory)!r}, '{workers}', '{runner}', '{repeat}')"
-        script.write_text("\n".join([HEARS_INTERRUPTS, before, "import toy_sweep", call]))
+        script.write_text("\n".join([HEARS_INTERRUPTS, "import toy_sweep", call]))
         process = subprocess.Popen(
             [sys.executable, script],
             env={**os.environ, "PYTHONPATH": path},

@@ -1,4 +1,4 @@
-"""Sweeps that are killed, interrupted, or find the disk full, each sweep in a process of its own."""
+"""Sweeps that are killed or interrupted, each sweep in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
-import pytest
-from test_run_sweep import TABLES, same_tables
+from test_run_sweep import same_tables
 from toy_sweep import REPEAT, WAIT_S, stalled, sweep_toy, toy_sweep, wait_until
 
 from numasim.sweep.store.results_store import SHARDS
@@ -89,56 +87,3 @@ def test_two_sweeps_at_once_are_one_too_many(tmp_path: Path, start_sweep: Start)
     )
     assert first.poll() is None
     end_by(signal.SIGKILL, first)
-
-
-class Crash(BaseException):
-    """An error in place of the end of the process."""
-
-
-def crash_at(rename: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Crash when the file number ``rename`` is about to be renamed to its final name."""
-    replace, left = os.replace, iter(range(rename))
-
-    def replace_or_crash(*paths: Path) -> None:
-        if next(left, None) is None:
-            raise Crash
-        replace(*paths)
-
-    monkeypatch.setattr(os, "replace", replace_or_crash)
-
-
-def test_a_crash_before_any_file_is_in_place_changes_no_byte_after_a_resume(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sweep = toy_sweep(workers=(1, 2), repeat=1)
-    sweep_toy(sweep, tmp_path / "whole")
-    for rename in count():
-        directory = tmp_path / str(rename)
-        with monkeypatch.context() as patch:
-            crash_at(rename, patch)
-            try:
-                sweep_toy(sweep, directory)
-                break
-            except Crash:
-                pass
-        sweep_toy(sweep, directory)
-        assert same_tables(directory, tmp_path / "whole")
-    assert rename >= len([path for path in (tmp_path / "whole").rglob("*") if path.is_file()])
-
-
-LIMIT = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
-
-
-@pytest.mark.parametrize(("jobs", "limit_bytes"), [(1, 10), (2, 9000)])
-def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
-    tmp_path: Path, start_sweep: Start, jobs: int, limit_bytes: int
-) -> None:
-    results = tmp_path / "results"
-    process = start_sweep(results, jobs, "run_toy", REPEAT, LIMIT.format(limit_bytes))
-    _, text = process.communicate(timeout=WAIT_S)
-    assert process.returncode == 1
-    assert len(text.splitlines()) == 1
-    assert "cannot be written (File too large); expected a file in a folder that can be written" in text
-    assert not list(tmp_path.rglob(".tmp-*"))
-    assert not any((results / name).exists() for name in TABLES)
-    assert results.exists() == (limit_bytes > 1000)  # if not even the first file fits, there is no directory

@@ -13,7 +13,6 @@ from toy_sweep import (
     die_at_two_workers,
     divide_by_zero_at_two_workers,
     fail_at_two_workers,
-    interrupt_at_three_workers,
     refuse,
     run_toy,
     sweep_toy,
@@ -206,13 +205,6 @@ def test_runs_for_which_a_batch_had_no_time_are_done_by_a_later_one(
     assert (outcome.executed, len(list((tmp_path / "hasty" / SHARDS).iterdir()))) == (12, 12)
     sweep_toy(toy_sweep(), tmp_path / "whole", jobs=2)
     assert same_tables(tmp_path / "hasty", tmp_path / "whole")
-
-
-def test_an_interrupt_keeps_what_had_ended(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        sweep_toy(toy_sweep(), tmp_path, interrupt_at_three_workers)
-    runs_of_fewer_workers = 2 * 2 * 2  # {1, 2} workers x 2 strategies x 2 repeats run first
-    assert sweep_toy(toy_sweep(), tmp_path).executed == 12 - runs_of_fewer_workers
 
 
 @pytest.mark.parametrize("jobs", [0, -1])

@@ -1,4 +1,4 @@
-"""Tiled Cholesky: closed forms, dependences against accesses, and the factor.
+"""Tiled Cholesky: closed forms, and the factor by any order of tasks that the dependences allow.
 
 Tasks are named by kernel and tile: ``P k`` is potrf of tile (k, k), ``T i k`` trsm of tile (i, k),
 ``S i k`` and ``G i j k`` the updates of tiles (i, i) and (i, j) in step k.
@@ -31,29 +31,6 @@ def tiles_of(work: Workload, task: int) -> tuple[list[int], int]:
 
 def kernel_of(work: Workload, task: int) -> str:
     return work.kernels[int(work.segment_kernel[work.op_arg[work.op_ptr[task]]])]
-
-
-def dependences_of_accesses(work: Workload) -> set[tuple[int, int]]:
-    """Return edges from last writers of a task's tiles, and from later readers of the updated tile."""
-    writer: dict[int, int] = {}
-    readers: dict[int, set[int]] = {}
-    found = set()
-    for task in range(1, work.rows):
-        read, updated = tiles_of(work, task)
-        found |= {(writer[tile], task) for tile in (*read, updated) if tile in writer}
-        found |= {(reader, task) for reader in readers.pop(updated, set())}
-        for tile in read:
-            readers.setdefault(tile, set()).add(task)
-        writer[updated] = task
-    return found
-
-
-@pytest.mark.parametrize("tiles", [1, 2, 3, 4, 7, 12])
-def test_dependences_are_those_of_the_tiles(tiles: int) -> None:
-    work = make("cholesky", tiles=tiles, tile_size=3)
-    dependences = list(zip(work.predecessor.tolist(), work.successor.tolist(), strict=True))
-    assert set(dependences) == dependences_of_accesses(work)
-    assert len(dependences) == len(set(dependences)) == work.facts["dependences"]
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 3, 10, 40])

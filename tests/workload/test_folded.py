@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workload_setup import make, program
+from workload_setup import make
 
 from numasim.errors import InputError
 from numasim.workload.builder import ACCESS_TYPES, workload_of
@@ -152,27 +152,9 @@ def test_what_is_known_without_unfolding_is_true(work: Workload) -> None:
 
 @pytest.mark.parametrize("times", [(50, 100, 50), (0, 1, 0), (7, 0, 9), (3, 4, 0), (0, 0, 0)])
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 8])
-def test_fib_is_the_recursion(n: int, times: tuple[int, int, int]) -> None:
-    work = make("fib", n=n, **dict(zip(("spawn_ns", "leaf_ns", "join_ns"), times, strict=True)))
-    called: list[int] = []
-
-    def run(kernel: int) -> list[tuple[Op, int]]:
-        return [(Op.RUN, kernel)] if times[kernel] else []
-
-    def call(argument: int) -> int:
-        """Compare the call with its task and return the task; tasks are numbered in the order of the calls."""
-        called.append(argument)
-        task = len(called) - 1
-        forks = [(Op.SPAWN, call(argument - 1)), (Op.SPAWN, call(argument - 2)), (Op.WAIT, 0)] if argument > 1 else []
-        found = [(op, int(work.segment_kernel[arg]) if op == Op.RUN else arg) for op, arg in program(work, task)]
-        assert found == ([*run(0), *forks, *run(2)] if forks else run(1))
-        return task
-
-    call(n)
-    assert work.rows == len(called) == work.facts["tasks"]
-    assert work.facts["leaves"] == sum(argument < 2 for argument in called)
-    assert (work.segment_compute_ps == 1000 * np.array(times)[work.segment_kernel]).all()
-    assert unfolded(folded_fib(n, spawn_ns=times[0], leaf_ns=times[1], join_ns=times[2])).digest() == work.digest()
+def test_unfolded_fib_is_the_generated_one(n: int, times: tuple[int, int, int]) -> None:
+    named = dict(zip(("spawn_ns", "leaf_ns", "join_ns"), times, strict=True))
+    assert unfolded(folded_fib(n, **named)).digest() == make("fib", n=n, **named).digest()
 
 
 def test_a_workload_that_is_not_folded_is_its_own_unfolding() -> None:

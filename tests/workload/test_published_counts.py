@@ -97,35 +97,6 @@ def test_sort_at_the_published_size() -> None:
     assert round(written.mean()) == 2_802
 
 
-def literal_fft_tasks(n: int) -> int:
-    """Return the number of tasks of a transform by the program's own recursion."""
-    if n <= 32:
-        return 1
-    r = 8 if n in (64, 128, 256, 1024, 2048, 4096) else 16
-    m = n // r
-
-    def loop(a: int, b: int) -> int:
-        return 1 if b - a < 128 else 1 + loop(a, (a + b) // 2) + loop((a + b) // 2, b)
-
-    return 1 + 2 * loop(0, m) + r * literal_fft_tasks(m)
-
-
-def literal_roots(a: int, b: int) -> list[int]:
-    """Return the number of roots of each leaf of the first phase."""
-    middle = (a + b) // 2
-    return [b - a + 1] if b - a < 128 else literal_roots(a, middle) + literal_roots(middle + 1, b)
-
-
-@pytest.mark.parametrize("n", [2, 32, 64, 512, 4096, 8192, 2**17])
-def test_fft_has_the_tasks_of_the_recursion(n: int) -> None:
-    work = make("fft", n=n)
-    transform = work.phases[1].roots[0]
-    assert work.rows - transform == literal_fft_tasks(n)
-    written = work.accesses.row_bytes[work.segment_accesses[:-1][work.segment_kernel == 0]] // 16
-    assert written.tolist() == literal_roots(0, n // 2)
-    assert transform == 2 * len(written) - 1
-
-
 def test_blocks_of_sparselu_may_have_pages_of_their_own() -> None:
     """30 x 30 blocks of 125 x 125 floats in pages of 64 KiB (home scheduling, section 5.1): 62,500 bytes in each."""
     page = 64 * 1024
