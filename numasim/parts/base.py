@@ -132,7 +132,7 @@ class Model(BaseModel):
 
     @cached_property
     def contents_json(self) -> str:
-"""Return canonical JSON of the model without the fields `REMARKS`."""
+        """Return canonical JSON of the model without the fields `REMARKS`."""
         return self.json_without(*REMARKS)
 
     @cached_property

@@ -443,7 +443,8 @@ def _moving_lines(plan: StealPlan, level: Level, worker: int, verb: str, does: s
         asked = (queue for queue, row in enumerate(rows) if row.groups)
         names = dict.fromkeys(plan.families[plan.queues["family"][queue]] for queue in asked)
         of = "" if len(names) == len(plan.families) else f" and it is of {' or '.join(names)}"
-        return [f"{_chance_clause(plan, level)}{where}{of}{how}"]
+        forgets = ", and forget it if it brings nothing" if level.forgets else ""
+        return [f"{_chance_clause(plan, level)}{where}{of}{how}{forgets}"]
     row = level.row(first + worker)
     picked = pick_clause(plan, level, NO_ROW)
     return [

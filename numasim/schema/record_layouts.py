@@ -66,7 +66,7 @@ LEVEL = Record(
         Member(
             "flags",
             "u1",
-            "FLAG_ATTEMPT, FLAG_INVERT, FLAG_GATED, FLAG_UNLESS, FLAG_OWN_FIRST, FLAG_HEADS or FLAG_TIERS",
+            "FLAG_ATTEMPT, FLAG_INVERT, FLAG_GATED, FLAG_UNLESS, FLAG_OWN_FIRST, FLAG_HEADS, FLAG_FORGET or FLAG_TIERS",
         ),
         Member("chance", "u1", "or NONE8"),
         Member("amount_kind", "u1", "AmountKind"),

@@ -186,6 +186,7 @@ class LevelTable:
         record["data"] = codes.NONE8
         record["amount_kind"], record["amount"], record["most"] = self._amount(level.amount or self.spec.amount)
         record["flags"] |= codes.FLAG_GATED * level.gated | codes.FLAG_OWN_FIRST * level.own_first
+        record["flags"] |= codes.FLAG_FORGET * level.forget
         record["flags"] |= codes.FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 

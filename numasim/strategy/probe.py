@@ -121,6 +121,8 @@ class Prober:
             if robbed != worker:
                 self._states[robbed].thief = worker
                 self._states[robbed].robbed += tasks
+        elif self._steal[level].forgets:
+            state.last = UNKNOWN
 
     def ran(self, worker: int, spawner: int) -> None:
         """Record that ``worker`` ran a task that ``spawner`` spawned; a worker is not its own parent (A-3)."""
@@ -216,8 +218,12 @@ class Prober:
     def quiet_round(self, worker: int) -> QuietRound | None:
         """Return the probes of a round while every queue is empty, or None if some level does not pick at random.
 
-        No queue then meets the condition (``if``) of a level, so that a level with a condition draws nothing.
+        No queue then meets the condition (``if``) of a level, so that a level with a condition draws nothing. None is
+        also returned if a chance changes by fruitless probes of other levels: a level that the worker leaves out now
+        may need this chance later.
         """
+        if any(elsewhere_miss for *_, elsewhere_miss, _ in self._chances):
+            return None
         state = self._states[worker]
         levels: list[int] = []
         queues: list[npt.NDArray[np.int64]] = []
@@ -363,7 +369,7 @@ class Prober:
         present = state.chance_ppm[level.chance]
         if not present:
             return Outlook.RISES if most and elsewhere_miss > 0 else Outlook.NONE
-        stays = first >= MILLION or min(miss, elsewhere_miss) >= 0
+        stays = not level.forgets and (first >= MILLION or min(miss, elsewhere_miss) >= 0)
         return Outlook.CERTAIN if present >= MILLION and stays else Outlook.OPEN
 
     def _within(self, level: Level, state: WorkerState, view: View) -> Iterator[int]:

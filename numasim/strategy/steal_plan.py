@@ -210,6 +210,7 @@ class Level:
         self.gated = bool(record["flags"] & codes.FLAG_GATED)
         self.heads = steals and bool(record["flags"] & codes.FLAG_HEADS)
         self.own_first = steals and bool(record["flags"] & codes.FLAG_OWN_FIRST)
+        self.forgets = steals and bool(record["flags"] & codes.FLAG_FORGET)
         self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & codes.FLAG_UNLESS)
         self.tiers = 0 if steals else int(record["flags"] & codes.FLAG_TIERS) >> codes.TIER_SHIFT
 

@@ -239,7 +239,11 @@ LEVEL: Options = {
     ),
 }
 AMONG_SEVERAL = ("by", "pick", "tries")
-LAST: Options = {key: options for key, options in LEVEL.items() if key not in AMONG_SEVERAL}
+LAST: Options = {
+    **{key: options for key, options in LEVEL.items() if key not in AMONG_SEVERAL},
+    "chance": (40, LEVEL["chance"][1]),
+    "forget": (50, ("yes",)),
+}
 GUARDS: Options = {
     "bytes": (20, (1, 600, "16KiB")),
     "share": (15, (1, 0.5, 0.25, 0.7)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -92,6 +92,32 @@ def test_a_thief_takes_its_share_up_to_the_most(amount: Any, taken: list[int]) -
     work = graph(task(*[task(1 * NS)] * 64, 100_000 * NS))
     seen = run(work, how=runtime(costs={"probe_ns": 100}), strategy=stealing({**IN_ORDER, "amount": amount}))
     assert [steal[3] for steal in seen.steals] == taken
+
+
+def test_a_thief_stays_with_a_producer_and_forgets_a_victim_that_has_nothing() -> None:
+    """Worker 0 has tasks of 1000 ns for the others. A thief that takes one comes back with one probe of 100 ns.
+
+    From 60,000 ns on worker 1, which runs the last of these tasks, has the only tasks: thieves that kept worker 0 as
+    their victim would not find these tasks.
+    """
+    levels = {"from": "last", "chance": 1, "forget": "yes"}, {"from": "others"}
+    late = task(40_000 * NS, *[task(1000 * NS)] * 20, 100_000 * NS)
+    work = graph(task(*[task(1000 * NS)] * 60, late, 50_000 * NS))
+    seen = run(work, 4, stealing(*levels))
+    for thief in (1, 2, 3):
+        times = [t for t, w, q, _ in seen.steals if w == thief and q == 0]
+        assert {after - before for before, after in pairwise(times[:-1])} == {1100 * NS}
+    assert {(w, q) for t, w, q, _ in seen.steals if t > 60_000 * NS} == {(0, 1), (2, 1), (3, 1)}
+
+
+def test_a_chance_learns_from_rounds_that_are_passed_over() -> None:
+    """At 100,000 ns the chance of the level from the last victim, which is not known yet, has risen to 1."""
+    learns = {"first": 0, "most": 1, "elsewhere-miss": 0.01}
+    levels = {"from": "last", "chance": learns}, {"from": "others"}
+    seen = run(graph(task(100_000 * NS, *[task(1000 * NS)] * 20, 50_000 * NS)), 4, stealing(*levels))
+    for thief in (1, 2, 3):
+        times = [t for t, w, *_ in seen.steals if w == thief]
+        assert {after - before for before, after in pairwise(times)} == {1100 * NS}
 
 
 @pytest.mark.parametrize("visit", ["random", "weighted"])

@@ -51,6 +51,18 @@ def test_a_chance_learns_within_its_bounds() -> None:
     assert all(level == 1 for ((level, _),) in rounds(prober, 0, Snapshot([0] * 6), 20))
 
 
+def test_a_level_from_the_last_victim_forgets_the_victim_after_a_fruitless_probe() -> None:
+    last = {"from": "last", "chance": 1, "forget": True}
+    prober = Prober(compiled(stealing(last, {"from": "others"}), [0] * 6), SEED)
+    view = Snapshot([0] * 6)
+    assert rounds(prober, 0, view) == [[(1, [1, 2, 3, 4, 5][draw(SEED, 0, 0, 5)])]]  # nothing is known yet
+    prober.found(0, 1, 3, 1)
+    assert rounds(prober, 0, view, 2) == [[(0, 3)]] * 2  # each with a draw for the chance
+    assert [q for _, q in prober.within_reach(0, view)] == [3, 1, 2, 3, 4, 5]
+    prober.found(0, 0, 3, 0)
+    assert rounds(prober, 0, view) == [[(1, [1, 2, 3, 4, 5][draw(SEED, 0, 3, 5)])]]
+
+
 def test_streams_are_those_of_the_definition() -> None:
     prober = Prober(compiled(strategy("randomized"), [0] * 4), SEED)
     stream = prober._states[4].dispatch  # the producer's stream
@@ -77,6 +89,7 @@ def levels(draw: st.DrawFn) -> dict[str, Any]:
     level["chance"] = draw(st.sampled_from([None, None, None, 0.25, 1]))
     if level["from"] == "last":
         level["queue"] = draw(st.sampled_from([None, ["deque"], ["pool"], ["pool", "deque"]]))
+        level["forget"] = draw(st.booleans())
         return level
     if level["from"] == "others" or str(level["from"]).startswith("own-"):
         level["self"] = draw(st.booleans())
@@ -159,6 +172,10 @@ def test_compiled_plans_mean_what_the_definition_says(
         assert drawn(prober, w) == count[w]
         if last_probe is not None and state.random() < 0.5:
             _succeed(oracle, prober, memories, w, last_probe)
+        elif last_probe is not None:
+            prober.found(w, *last_probe, 0)
+            if oracle.searched[last_probe[0]].forget:
+                memories[w].last = None
         _run_task_of_another(prober, memories, w, state.randrange(workers.workers))
 
 

@@ -43,7 +43,10 @@ void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint3
                     int64_t tasks) {
     ns_actor *self = &actors[worker];
     for (uint32_t at = 0; at < plan->chances; at++) learn(&plan->chance[at], &self->chance_ppm[at], level, tasks > 0);
-    if (tasks <= 0) return;
+    if (tasks <= 0) {
+        if (plan->level[level].flags & NS_FLAG_FORGET) self->last = NS_UNKNOWN;
+        return;
+    }
     self->last = (int32_t)queue;
     int32_t robbed = plan->queues[queue].owner;
     if (plan->own[robbed] == queue && robbed != worker) {
@@ -197,7 +200,7 @@ static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const
     int32_t present = actor->chance_ppm[level->chance];
     if (!present) return chance->most_ppm && chance->elsewhere_miss_ppm > 0 ? CHANCE_RISES : CHANCE_NONE;
     bool falls = chance->first_ppm < NS_MILLION && (chance->miss_ppm < 0 || chance->elsewhere_miss_ppm < 0);
-    return present >= NS_MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
+    return present >= NS_MILLION && !falls && !(level->flags & NS_FLAG_FORGET) ? CHANCE_CERTAIN : CHANCE_OPEN;
 }
 
 /* Whether repeated picks in a segment may reach all its candidates, at random or in turn, if the view is constant. */
@@ -335,6 +338,9 @@ static bool append_quiet(quiet_list *list, const ns_plan *plan, uint32_t index, 
 
 int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most) {
     quiet_list list = {levels, segments, 0, most};
+    for (uint32_t at = 0; at < plan->chances; at++) {
+        if (plan->chance[at].elsewhere_miss_ppm) return -1; /* needed by a level that the worker leaves out now */
+    }
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
         if (is_idle(level, actor)) continue;

@@ -36,7 +36,7 @@ SELF_TAKES = ("others", *get_args(InsideName))
 class LevelSpec(LeanModel, Sometimes, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how many tasks it takes."""
 
-    left_out: ClassVar[Collection[str]] = ("from_pass", "every")
+    left_out: ClassVar[Collection[str]] = ("from_pass", "every", "forget")
 
     source: Source = Field(
         alias="from", description="The set of queues that is searched, seen from the worker that searches (model 4.13)."
@@ -103,6 +103,10 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
         description="The worker polls the level, before it looks into its own queue, each time that it has executed so "
         "many more tasks; rounds leave the level out (model 4.13). Default: the level belongs to rounds.",
     )
+    forget: YesNo = Field(
+        False,
+        description="With from: last, whether a probe that finds nothing forgets the last victim (model 4.13).",
+    )
     chance: Chance | None = Field(
         None,
         description="Probability of searching this level and no later one. Default: all levels are searched in turn.",
@@ -113,6 +117,8 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
         if self.source == "last" and idle:
             keys = ", ".join(sorted(type(self).model_fields[name].alias or name for name in idle))
             yield f"from: last is one known queue, so {keys} would have no effect"
+        if self.forget and self.source != "last":
+            yield f"forget: yes goes with from: last, not with from: {self.source}"
         if self.include_self and not (self.source in SELF_TAKES or isinstance(self.source, Vicinity)):
             yield f"self: yes goes with others, a unit such as own-node, or a vicinity, not with from: {self.source}"
         if self.sample is not None and self.pick not in BY_LENGTH:
