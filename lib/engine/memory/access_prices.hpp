@@ -22,6 +22,8 @@ constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
 
 // Counts of a run: bytes moved between nodes, by kind of move; bytes that caches have served; pages of items.
 struct Traffic {
+    explicit Traffic(std::size_t nodes) { bytes.fill(std::vector<std::int64_t>(nodes * nodes)); }
+
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node; home or sender
     std::int64_t cached_bytes = 0;
     std::int64_t placed = 0, unmapped = 0;              // pages that items have touched first; given back

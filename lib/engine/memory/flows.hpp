@@ -75,12 +75,6 @@ inline std::optional<HelperThreads> make_helpers(const Run& run, AccessPrices& p
     return std::make_optional<HelperThreads>(run.plan, run.prepared.programs, prices, traffic);
 }
 
-inline Traffic no_traffic(std::size_t nodes) {
-    Traffic traffic;
-    for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.assign(nodes * nodes, 0);
-    return traffic;
-}
-
 class Flows {
 public:
     Flows(Run& run, ns_pages& pages)
@@ -93,7 +87,7 @@ public:
           keeps_(effects_.contention == Contention::SNAPSHOT),
           asks_(shares_out_ || effects_.queueing || run.recorder.watched()),
           measures_(run.measures),
-          traffic_(no_traffic(plan_.nodes)),
+          traffic_(plan_.nodes),
           memory_(plan_, run.prepared.accesses, run.clock, pages, traffic_),
           helpers_(make_helpers(run, memory_, traffic_)),
           prefetch_(run.prepared.programs, run.prepared.accesses),

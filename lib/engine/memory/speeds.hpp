@@ -31,10 +31,9 @@ inline std::int64_t noise_ppm(std::uint64_t number, std::int64_t deviation_ppm) 
     return std::clamp(lanes * deviation_ppm / LANES_DEVIATION, LEAST_NOISE_PPM, MOST_NOISE_PPM);
 }
 
-inline std::size_t units(U32s unit) { return std::size_t{*std::max_element(unit.begin(), unit.end())} + 1; }
-
+// [units] the workers of each unit, a core or a socket. `unit`: the unit of each worker.
 inline std::vector<std::vector<std::uint32_t>> workers_of(U32s unit) {
-    std::vector<std::vector<std::uint32_t>> workers(units(unit));
+    std::vector<std::vector<std::uint32_t>> workers(std::size_t{*std::max_element(unit.begin(), unit.end())} + 1);
     for (std::uint32_t w = 0; w < unit.size(); ++w) workers[unit[w]].push_back(w);
     return workers;
 }

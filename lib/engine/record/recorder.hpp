@@ -92,8 +92,6 @@ struct WatchedRow {
     std::int64_t actor, begin_ps, end_ps, first, second, third;
 };
 
-constexpr std::size_t WATCHED_COLUMNS = sizeof(WatchedRow) / sizeof(std::int64_t);
-
 // Called with batches of rows, which are valid only during the call.
 using Watcher = std::function<void(const WatchedRow* rows, std::size_t count)>;
 
