@@ -64,8 +64,9 @@ typedef struct {
 
 typedef struct {
     const char *name, *meaning;
-    const ns_parameter *parameters; /* the last one is followed by one without a name */
-    size_t state_bytes;             /* size of a state, which begins with an `ns_state_memory` */
+    const ns_parameter *parameters;
+    int parameter_count;
+    size_t state_bytes; /* size of a state, which begins with an `ns_state_memory` */
     /* Fill a state that has the parameters' values and is otherwise zero; may be NULL. Return 0 or a negative error
      * code. */
     int (*create)(void *state, ns_setting *setting);
@@ -80,8 +81,9 @@ typedef struct {
 } ns_kernel;
 
 /* The fields that have the same names in all kernels. */
-#define NS_KERNEL_COMMON \
-    .parameters = PARAMETERS, .state_bytes = sizeof(state), .run_twin = run_twin, .matches = matches
+#define NS_KERNEL_COMMON                                                                                               \
+    .parameters = PARAMETERS, .parameter_count = sizeof PARAMETERS / sizeof *PARAMETERS, .state_bytes = sizeof(state), \
+    .run_twin = run_twin, .matches = matches
 
 /* All kernels in the order of their names, ended by NULL. The build makes this table from the sources in this folder.
  * Each kernel is a `const ns_kernel ns_<name>_kernel` at the beginning of a line. */
