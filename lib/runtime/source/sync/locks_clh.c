@@ -89,5 +89,4 @@ static void release(ns_numa_lock *base, uint32_t node) {
     ns_atomic_u32_store(&((clh_lock *)base)->held->state, LEFT, memory_order_release);
 }
 
-const ns_numa_lock_operations ns_lock_clh = {
-    .name = "clh", .bytes = sizeof(clh_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};
+NS_DEFINE_LOCK_KIND(clh, clh_lock, acquire, try_acquire, release);
