@@ -251,7 +251,8 @@ std::span<const T> values_of(nb::handle array) {
     return {found.data(), found.size()};
 }
 
-// A controller in Python (numasim.engine.iteration_control.IterationControl). It acts at ends of iterations only.
+// A controller in Python (numasim.engine.iteration_control.IterationControl), which acts before the first iteration and
+// at the end of each iteration.
 class PythonBoundary : public Boundary {
 public:
     explicit PythonBoundary(nb::object control)

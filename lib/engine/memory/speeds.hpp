@@ -106,8 +106,8 @@ public:
     }
 
 private:
-    // Make `next_` of a worker its activity. The speeds of other workers on its core may change. If the clock frequency
-    // of its socket changes, the speeds of all workers on the socket may change.
+    // Make `next_` of a worker its activity. Mark the workers whose speeds may change: those of its core, and those of
+    // its socket if the clock frequency of the socket changes.
     void move(std::uint32_t worker) {
         const std::size_t core = rules_.core[worker], socket = rules_.socket[worker];
         const bool rested = now_[worker] == Activity::RESTS, rests = next_[worker] == Activity::RESTS;

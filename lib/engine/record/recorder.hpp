@@ -1,4 +1,5 @@
-// Results of a run that are no counters: hashes of its records, rows for a watcher, and a log for checks (model 1.3).
+// Results of a run that are no counters: hashes of the run's records, rows for a watcher, and a log for checks of the
+// run (model 1.3).
 #pragma once
 
 #include <algorithm>
