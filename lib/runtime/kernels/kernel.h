@@ -96,7 +96,7 @@ extern const ns_kernel NS_PLAN_KERNEL;
 #define NS_OBJECTS_MEANING "whether memory that tasks share is registered and accesses are declared"
 #define NS_OBJECTS_PARAMETER {"objects", NS_INTEGER, "1", 0, 1, NULL, NS_OBJECTS_MEANING, NS_AT(memory.objects)}
 
-/* Store a sentence that says a sentence: why no state can be created. Return NS_ERROR_OPTION. */
+/* Store a sentence, formatted as by printf, that says why no state can be created. Return NS_ERROR_OPTION. */
 int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 
 /* Allocate memory aligned to a cache line, without touching its pages. Return NULL if memory is short. */
@@ -145,7 +145,7 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
 /* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ------------------- */
 
 /* Return how many iterations of the loop in `ns_delay_take` take a millisecond of CPU time: the largest number of
- * several trials. A process measures this once, so that equal delays of the process have equal lengths. */
+ * several trials. A process measures this number once, so that equal delays of the process have equal lengths. */
 int64_t ns_delay_calibrate(void);
 
 /* Keep the processor busy for about `picoseconds`. A millisecond is `turns_per_ms` iterations; 0: no delay. */

@@ -30,7 +30,7 @@ typedef struct {
     /* open a pool, which owns `plan` (or NULL) from then on */
     int (*open)(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
     void (*close)(ns_pool *pool);   /* called in the process that opened the pool */
-    void (*abandon)(ns_pool *pool); /* called in a process forked from the opening process; NULL: `close` */
+    void (*abandon)(ns_pool *pool); /* called instead in a process forked from the opening process; NULL: `close` */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     int (*report)(ns_pool *pool, ns_report *report); /* copy the counts of runs (report.h) */
     /* for pools with a plan: `plan` returns the plan, and `row` the row of a task in the plan's graph */
@@ -57,7 +57,7 @@ typedef struct {
     void (*refuse)(ns_task *self, int error, const char *sentence);
 } ns_task_operations;
 
-/* The functions of a mode that executes tasks in one way. `SPAWN_AFTER` is the function spawn_after. */
+/* The table of a mode whose functions have these names; SPAWN_AFTER is its function for spawns with dependences. */
 #define NS_MODE_CALLS(SPAWN_AFTER)                                                                    \
     .spawn = spawn, .spawn_after = SPAWN_AFTER, .call = call, .join = join, .get = get, .work = work, \
     .access = declare, .use = use, .refuse = refuse
