@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <optional>
 #include <span>
@@ -163,10 +164,9 @@ nb::object table(const T* values, std::size_t count, std::size_t columns) {
 }
 
 // A table of records that consist of 64-bit integers.
-template <typename Row>
-nb::object rows_of(const std::vector<Row>& rows) {
-    constexpr std::size_t columns = sizeof(Row) / sizeof(std::int64_t);
-    return table(reinterpret_cast<const std::int64_t*>(rows.data()), rows.size(), columns);
+template <typename Row, typename Word = std::int64_t>
+nb::object rows_of(std::span<const Row> rows) {
+    return table(reinterpret_cast<const Word*>(rows.data()), rows.size(), sizeof(Row) / sizeof(Word));
 }
 
 template <typename Row, typename Field>
@@ -251,7 +251,8 @@ std::span<const T> values_of(nb::handle array) {
     return {found.data(), found.size()};
 }
 
-// A controller in Python (numasim.engine.iteration_control.IterationControl). It acts at ends of iterations only.
+// A controller in Python (numasim.engine.iteration_control.IterationControl), which acts before the first iteration and
+// at the end of each iteration.
 class PythonBoundary : public Boundary {
 public:
     explicit PythonBoundary(nb::object control)
@@ -289,25 +290,21 @@ void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-Listener listener_of(nb::object callback) {
-    return [callback](const Record* records, std::size_t count) {
+// Return a function that calls `callback` with a table of records.
+template <typename Row, typename Word>
+std::function<void(const Row*, std::size_t)> passing_to(nb::object callback) {
+    if (callback.is_none()) return {};
+    return [callback](const Row* rows, std::size_t count) {
         const nb::gil_scoped_acquire gil;
-        callback(table(reinterpret_cast<const std::uint64_t*>(records), count, RECORD_WORDS));
-    };
-}
-
-Watcher watcher_of(nb::object callback) {
-    return [callback](const WatchedRow* rows, std::size_t count) {
-        const nb::gil_scoped_acquire gil;
-        callback(table(reinterpret_cast<const std::int64_t*>(rows), count, WATCHED_COLUMNS));
+        callback(rows_of<Row, Word>({rows, count}));
     };
 }
 
 nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object listening, nb::object watching,
              nb::object controlling) {
     const Plan& plan = read.plan();
-    const Listener listener = listening.is_none() ? Listener{} : listener_of(listening);
-    const Watcher watcher = watching.is_none() ? Watcher{} : watcher_of(watching);
+    const Listener listener = passing_to<Record, std::uint64_t>(listening);
+    const Watcher watcher = passing_to<WatchedRow, std::int64_t>(watching);
     require(!watcher || (!plan.skip && !plan.skipping), "a run that is watched skips nothing");
     std::optional<PythonBoundary> boundary;
     if (!controlling.is_none()) {

@@ -37,8 +37,8 @@ public:
         return q;
     }
 
-    // Return the queue for a task of the worker or the producer at `position`. Nobody owes overhead for the decision.
-    // The rules from number `first` on are asked. `spills`, `slots`: tasks may leave a full queue, or a slot.
+    // As `choose`, for a task of actor number `position`: a worker or the producer. Nobody owes overhead for the
+    // decision. The rules from number `first` on are asked. `spills`, `slots`: tasks may leave a full queue, or a slot.
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task, std::uint32_t first = 0,
                                          bool spills = false, bool slots = false) {
         std::uint64_t index = 0, count = numbers_.count;
@@ -78,11 +78,13 @@ public:
         record_put(actor, q, task);
     }
 
-    std::uint32_t copies() const { return copies_; }  // number of copies of the task that was placed last
-    // The full queue whose half leaves it together with the task that was chosen for last; or NS_UNKNOWN.
+    // Of the task that was placed last: the number of copies; the full queue whose half leaves it together with the
+    // task, or NS_UNKNOWN; the number of the rule that found its queue; whether the decision asked where the task's
+    // objects are.
+    std::uint32_t copies() const { return copies_; }
     std::int32_t source() const { return source_; }
-    std::uint32_t rule() const { return rule_; }  // number of the rule by which the last task was placed
-    bool looked() const { return looked_; }       // whether its placing asked where its objects are
+    std::uint32_t rule() const { return rule_; }
+    bool looked() const { return looked_; }
 
 private:
     // As `place`, for a plan in which tasks leave full queues.

@@ -1,18 +1,20 @@
 // The native engine makes one run of one plan, event by event. It gives the same results as the reference engine
 // (engine/reference/reference.py) and consists of the same components.
 //
-// Each component keeps its state to itself and knows only components above it in this list:
+// Each component keeps its state to itself and knows only the components before it in this list:
 //
-//   Run            the state that all components work on:
-//     Clock the time, and the pending event of each actor; only the clock changes these Recorder hashes of the run's
-//     records, rows for a watcher, a log for checks of the run ItemRanges implicit ranges: ids and times of their
-//     items; constant TaskQueues the tasks in each queue, and what the strategy remembers of each worker Team the
-//     workers; each section of a worker's record belongs to one component Frames tasks that have begun, joins,
-//     dependences, the longest chain of work
-//   MemorySystem how long work waits for memory: pages, and in coupled runs caches, bandwidth, speeds SyncObjects
-//   locks, atomic words, conditions, barriers Transactions attempts at transactions, and the objects that each attempt
-//   has opened Dispatcher which queue a new task goes to WorkSource phases, roots, ranges, the producer; how many tasks
-//   are left Thief takes from the own queue, rounds of probes, steals, back-off Executor ops, segments, spawns, joins
+// - Run: the state on which all components work. Clock: the time, and the pending event of each actor; only the clock
+//   changes these. Recorder: hashes of the run's records, rows for a watcher, a log for checks of the run. ItemRanges:
+//   the ids and times of the items of implicit ranges; constant. TaskQueues: the tasks in each queue, and what the
+//   strategy remembers of each worker. Team: the workers; each section of a worker's record belongs to one component.
+//   Frames: tasks that have begun, joins, dependences, the longest chain of work.
+// - MemorySystem: how long work waits for memory: pages, and in coupled runs caches, bandwidth and speeds.
+// - SyncObjects: locks, atomic words, conditions, barriers.
+// - Transactions: attempts at transactions, and the objects that each attempt has opened.
+// - Dispatcher: the queue to which a new task goes.
+// - WorkSource: phases, roots, ranges, the producer; how many tasks are left.
+// - Thief: takes from the own queue, rounds of probes, steals, back-off.
+// - Executor: ops, segments, spawns, joins.
 //
 // Shortcuts (idle/, shortcuts/) pass over events whose outcome is known, and change no result. They come between
 // WorkSource and Thief, and SteadyProduction after the Executor. `Plan::skip` turns on Polling (single polls that must
@@ -20,9 +22,9 @@
 // state). `Plan::skipping` turns on SkipAhead (whole phases in which only steals matter) and StealBatches (many steals
 // of items with equal times).
 //
-// The engine takes one event after the other off the clock and hands it to its component. If another component must go
-// on, the first component returns to the engine an actor that has been granted a lock, or a worker that has something
-// to run. The engine also begins and ends phases. Read Clock, WorkSource, Executor and Thief first.
+// The engine takes one event after the other off the clock and hands the event to its component. If another component
+// must go on, the first component returns to the engine an actor that has got a lock, or a worker that has something to
+// run. The engine also begins and ends phases. Read Clock, WorkSource, Executor and Thief first.
 //
 // Decisions that the model leaves to an engine are explained in the files of the reference engine.
 #pragma once

@@ -27,8 +27,8 @@ public:
         for (const std::uint32_t successor : graph_.successor) ++tasks_[successor].unmet;
     }
 
-    // A root that was in an earlier phase, too, ends at the same time as in the earlier phase, and is not followed
-    // again: all tasks that it may wait for are in both phases.
+    // Return the time of the longest chain of a phase. A root that was in an earlier phase, too, is not followed again:
+    // all tasks for which the root may wait are in both phases, so the root ends at the same time in both.
     std::int64_t of(const Phase& phase) {
         for (const std::int64_t root : phase.roots) {
             if (tasks_[static_cast<std::size_t>(root)].spawned) continue;
@@ -101,6 +101,7 @@ private:
         finish(id);
     }
 
+    // `parent` creates `child`. `counts`: the groups of the parent wait for the child, which is no inline call.
     void create(std::uint32_t parent, std::uint32_t child, bool counts) {
         ++tasks_[parent].pending;
         if (groups_.exist()) {
@@ -150,7 +151,7 @@ private:
 // not depend on where the subtree is. The loop goes from the last row to the first: children come first.
 inline Times subtree_chains_ps(const Graph& graph, const std::int64_t* segment_ps) {
     const auto rows = static_cast<std::size_t>(graph.rows);
-    Times end(rows), last(rows);  // `end`: when the task ends; `last`: when its subtree does
+    Times end(rows), last(rows);  // `end`: when the task ends; `last`: when the last task of its subtree ends
     for (std::size_t row = rows; row-- > 0;) {
         std::int64_t now = 0, joined = 0;
         Times groups;  // for each group that has begun and not ended: the latest end of a task of the group so far

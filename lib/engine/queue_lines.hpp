@@ -32,9 +32,9 @@ public:
         thief_owes(w, lines_of(q, back), w.wrote ? 1 + (run_.queues.length(q) == 1) : 0);
     }
 
-    // Before it sleeps, the worker looks whether queue `q` holds a task.
+    // Before a sleep, the worker looks whether queue `q` holds a task.
     void glance(Worker& w, std::uint32_t q) { thief_owes(w, lines_of(q, false), 0); }
-    // A probe takes tasks. It writes the line of the queue now, unless it wrote the line when it set out.
+    // A probe takes tasks. The probe writes the line of the queue now, unless `probe` let it write the line.
     void take(Worker& w, std::uint32_t q, bool back) {
         if (!w.wrote) thief_owes(w, lines_of(q, back), 1);
     }

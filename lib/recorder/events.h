@@ -34,7 +34,8 @@ enum ns_event_kind {
                                   address << 6 | type */
     NS_EVENT_WORK = 13,        /* argument: kind of work << 2 | endpoint; operand: the address in the program */
     NS_EVENT_MASKED = 14,      /* argument: endpoint */
-    NS_EVENT_MUTEX = 15,       /* a lock, critical or ordered region has been entered; argument: its kind */
+    NS_EVENT_MUTEX = 15,       /* the thread gets a lock (a nested lock: for the first time), or enters a critical,
+                                  atomic or ordered region; argument: the kind, a value of ompt_mutex_t */
     NS_EVENT_CANCEL = 16,      /* a cancellation */
     NS_EVENT_TARGET = 17,      /* an offload to a device */
     NS_EVENT_ACCESS = 18,      /* a declared access; argument: 1 read, 2 write, 3 both; operands: address, bytes, rows,
@@ -45,7 +46,8 @@ enum ns_event_kind {
     NS_EVENT_PAUSE = 22,    /* the recorder itself works from this time on; operand: the length in ticks */
     NS_EVENT_END = 23,      /* the recording is complete; operand: ns */
     NS_EVENT_START = 24,    /* the program begins: all earlier events belong to the start of the process */
-    NS_EVENT_ACQUIRE = 25,  /* the thread begins to wait for a lock, critical or ordered region; argument: kind */
+    NS_EVENT_ACQUIRE = 25,  /* the thread begins to wait for a lock that is not nested, for a critical region or for an
+                               ordered region; argument: kind, as for NS_EVENT_MUTEX */
     NS_EVENT_CHUNK = 26,    /* the thread begins a chunk of a loop; operand: the number of iterations */
     NS_EVENT_TEAM = 27,     /* the program asks how many threads the team has */
     NS_EVENT_AWAY = 28,     /* the thread was without a processor; argument: 1 if the thread gave it up; operands:

@@ -4,10 +4,11 @@
 
 #include "base/wide.h"
 
-/* What is known of a unit of pages. A scan marks units. The next touch of a marked unit is a hinting fault. */
+/* The history of a unit of pages under automatic NUMA balancing. The first touch of a unit after each scan of the unit
+ * is a hinting fault. */
 typedef struct {
-    uint64_t scans;   /* how often the unit had been scanned at its last touch */
-    uint16_t node;    /* node of the last hinting fault + 1, or 0 */
+    uint64_t scans;   /* number of scans of the unit before the unit's last touch */
+    uint16_t node;    /* node of the last hinting fault + 1; 0: no fault yet */
     uint8_t in_a_row; /* hinting faults in a row on `node`, at most 255 */
 } scan_state;
 
@@ -17,7 +18,7 @@ struct ns_page_map {
     const ns_full_plan *plan;
     uint64_t stage;      /* the stage in force */
     int64_t since_ps;    /* when `stage` began */
-    uint64_t windows;    /* parts of the address space: each scan marks the next part; 0: no scans */
+    uint64_t windows;    /* number of parts of the address space: each scan covers the next part; 0: no scans */
     int64_t *first;      /* [regions + 1] the first unit of each region */
     uint16_t *home;      /* [units] node + 1, or 0 while the unit is unplaced */
     uint8_t *marked;     /* [units] whether the next touch moves the unit; NULL if no stage marks pages */
@@ -35,10 +36,11 @@ static uint64_t regions_of(const ns_full_plan *plan) { return plan->memory.regio
 /* A walk over an access, which is cut into pieces at the borders of units. An access is rows of bytes; each row begins
  * `stride` bytes after the row before. */
 typedef struct {
-    int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* `rows_left` and `next_row`: rows to come */
-    int64_t first, border;     /* the unit in which the last row began, and the end of that unit */
-    int64_t at, end, unit_end; /* where the next piece, the present row and the present unit end */
-    int64_t unit, bytes;       /* the unit and the bytes of the present piece */
+    int64_t unit_bytes, row_bytes, stride;
+    int64_t rows_left, next_row; /* number of rows to come, and where the next row begins */
+    int64_t first, border;       /* the unit in which the present row began, and the end of this unit */
+    int64_t at, end, unit_end;   /* the ends of the present piece, of the present row and of the present unit */
+    int64_t unit, bytes;         /* the unit and the bytes of the present piece */
 } walk;
 
 static walk walk_of(const ns_full_plan *plan, uint64_t access) {
@@ -82,8 +84,8 @@ static int64_t pages_of(const ns_full_plan *plan, uint64_t region, int64_t unit)
     return left < pages ? left : pages;
 }
 
-/* The node that gets `pages` pages that are wanted on node `wanted`: the node nearest to `wanted` with room, or
- * `wanted` if no node has room. */
+/* Take `pages` free pages from the node nearest to `wanted` that has so many, or from `wanted` if no node has so many.
+ * Returns this node. */
 static int32_t room(ns_page_map *self, int32_t wanted, int64_t pages) {
     if (!self->free_pages) return wanted;
     const int64_t *order = memory_of(self)->by_distance.at + (uint64_t)wanted * self->plan->nodes;
@@ -104,6 +106,7 @@ static int32_t node_of(const ns_node_lists *nodes, uint64_t region, int64_t unit
     return nodes->node.at[first + (count == 1 ? 0 : unit)];
 }
 
+/* Place a unit that a worker of node `toucher` touches first. Returns the number of pages of the unit. */
 static int64_t place(ns_page_map *self, uint64_t region, int64_t unit, int32_t toucher) {
     const int64_t pages = pages_of(self->plan, region, unit);
     const int32_t wanted = node_of(&memory_of(self)->stages.at[self->stage].wish, region, unit, toucher);
@@ -111,7 +114,8 @@ static int64_t place(ns_page_map *self, uint64_t region, int64_t unit, int32_t t
     return pages;
 }
 
-/* Migrate a unit to node `to`, unless the node is full. Returns the number of pages that migrate. */
+/* Migrate a unit to node `to`, unless the unit is there already or the node is full. Returns the number of pages that
+ * migrate, which are also added to `moved` of the node that the pages leave. */
 static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t to, int64_t *moved) {
     const int64_t at = self->first[region] + unit, pages = pages_of(self->plan, region, unit);
     const int32_t from = self->home[at] - 1;
@@ -135,7 +139,8 @@ static uint64_t scans_until(const ns_page_map *self, int64_t now_ps) {
     return past_ps < 0 ? 0 : (uint64_t)(past_ps / scan_of(self)->period_ps) + 1;
 }
 
-/* A unit is touched after `scans` scans of the stage. Returns whether a scan has marked it since its last touch. */
+/* Note the touch of a unit after `scans` scans of the stage. Returns whether a scan has covered the unit since the
+ * unit's last touch. */
 static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64_t scans) {
     const int64_t unit_bytes = memory_of(self)->unit_pages.at[region] * memory_of(self)->page_bytes;
     const uint64_t window = (self->begin[region] + (uint64_t)(unit * unit_bytes)) / (uint64_t)scan_of(self)->bytes;
@@ -214,14 +219,15 @@ void ns_page_map_count(const ns_page_map *self, int64_t *pages) {
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-/* Cut the address space into windows, the parts that single scans mark. Forget the scans of the stage before. */
+/* Cut the address space into windows, the parts that single scans cover. Forget the scans of the stage before. */
 static void start_scans(ns_page_map *self) {
     const uint64_t bytes = self->begin[regions_of(self->plan)], each = (uint64_t)scan_of(self)->bytes;
     self->windows = bytes / each + (bytes % each != 0 || !bytes);
     if (self->stage) memset(self->scanned, 0, (size_t)self->first[regions_of(self->plan)] * sizeof *self->scanned);
 }
 
-/* The present stage begins now. If it marks pages, every placed page will move to the node that touches it next. */
+/* Begin the present stage now. If the stage marks pages, every placed page will move to the node that touches the page
+ * next. */
 static void enter_stage(ns_page_map *self, int64_t now_ps) {
     self->since_ps = now_ps;
     self->windows = 0;
@@ -244,7 +250,7 @@ void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps) {
     enter_stage(self, now_ps);
 }
 
-/* ---- making it --------------------------------------------------------------------------------------------------- */
+/* ---- making a map ------------------------------------------------------------------------------------------------ */
 
 /* Allocate `scanned` and `begin`, and give the regions addresses one after the other. */
 static bool make_scanned(ns_page_map *self, ns_pieces *memory) {

@@ -18,7 +18,7 @@ typedef struct {
 /* The effects of an access on pages, and the time that the toucher pays. */
 typedef struct {
     int64_t placed, migrated; /* numbers of pages */
-    int64_t faults;           /* page faults, which lock the address space */
+    int64_t faults;           /* page faults by placed pages and by scans; each locks the address space */
     int64_t overhead_ps;      /* of the faults and migrations together, at most 2^63 - 1 */
 } ns_page_touch;
 
@@ -31,9 +31,10 @@ void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps);
 /* Use page policy number `policy` of the policies that a controller may choose. */
 void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps);
 
-/* Make an access to a dynamic region: unplaced pages are placed, and pages that are to migrate go to the toucher's
- * node. Sets `bytes` [nodes] to the accessed bytes that then lie on each node, and `moved` [nodes] to the number of
- * pages that left each node. */
+/* Make an access to a dynamic region. Unplaced pages are placed if the access writes or the page policy lets reads
+ * place pages. Pages that are to migrate go to the toucher's node. Sets `bytes` [nodes] to the accessed bytes that then
+ * lie on each node (unplaced pages count for the toucher's node), and `moved` [nodes] to the number of pages that left
+ * each node. */
 ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher toucher, int64_t *bytes, int64_t *moved);
 
 /* Set `bytes` [nodes] to the bytes of a dynamic access that lie on each node now. Unplaced pages do not count. */

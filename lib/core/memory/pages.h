@@ -12,8 +12,8 @@ enum { NS_MISS_BYTES = 64 }; /* the bytes that one cache miss brings */
 typedef struct {
     const ns_full_plan *plan;
     ns_page_map *map;
-    int64_t *bytes, *moved;   /* [nodes] of the last access: bytes on each node, pages that left each node */
-    int64_t *node_bytes;      /* [nodes][nodes] bytes that workers of each node moved from and to each node's memory */
+    int64_t *bytes, *moved; /* [nodes] of the last access: bytes on each node, pages that left each node */
+    int64_t *node_bytes;    /* [nodes][nodes] bytes moved by the workers of a node (row), from and to a node's memory */
     int64_t placed, migrated; /* numbers of pages, for the whole run */
     ns_objects *objects;      /* of the task that `ns_pages_describe...` described last */
     int64_t *similarity;      /* [nodes] memory for `ns_new_task.similarity` of that task */
@@ -24,8 +24,8 @@ typedef struct {
  * case. */
 bool ns_pages_create(ns_pages *self, const ns_full_plan *plan);
 
-/* Set `*time_ps` to the time in which `bytes` bytes come in cache lines, with `misses` / 1000 lines under way at a
- * time. Returns false if a product does not fit into 64 bits. */
+/* Set `*time_ps` to the time in which `bytes` bytes come as cache lines. A line takes `latency_ps`, and `misses` / 1000
+ * lines come at the same time. Returns false if a product does not fit into 64 bits. */
 static inline bool ns_misses_fit(int64_t bytes, int64_t latency_ps, int64_t misses, int64_t *time_ps) {
     const int64_t lines = bytes / NS_MISS_BYTES + (bytes % NS_MISS_BYTES != 0);
     *time_ps = 0;
@@ -37,7 +37,8 @@ static inline bool ns_misses_fit(int64_t bytes, int64_t latency_ps, int64_t miss
     return true;
 }
 
-/* The row of item number `item` in a table with one row for each distinct offset of items. */
+/* The row of item number `item` in a table whose rows depend on item div `divisor`, on item mod `divisor`, on both or
+ * on neither. */
 static inline int64_t ns_table_row(int64_t divisor, bool by_quotient, bool by_remainder, int64_t item) {
     if (by_quotient && by_remainder) return item;
     if (by_quotient) return item / divisor;

@@ -260,7 +260,9 @@ static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool ski
     return true;
 }
 
-/* Number the children of a row, after the children's own descendants have been numbered. */
+/* Set `size[row]` to the number of tasks in the subtree of a row, and `child[op]` to the id of the child that the op
+ * creates, relative to the row's id. The sizes of the children's rows are known. Require that the children are rows of
+ * the right kind, in order. */
 static bool number_row(ns_plan_reader *reader, const ns_graph *graph, int64_t row, int64_t *size, int64_t *child) {
     int64_t next = 1;
     for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
@@ -373,7 +375,7 @@ static enum ns_sync_role role_used(uint8_t code) {
     }
 }
 
-/* The locks that a program holds at one of its ops, and the transaction that the program is in. */
+/* The state of a task's program at one of its ops: the locks that it holds, and its transaction. */
 typedef struct {
     uint64_t *locks;  /* the set of held locks */
     uint32_t held;    /* the number of held locks */

@@ -22,10 +22,13 @@ constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
 
 // Counts of a run: bytes moved between nodes, by kind of move; bytes that caches have served; pages of items.
 struct Traffic {
+    explicit Traffic(std::size_t nodes) { bytes.fill(std::vector<std::int64_t>(nodes * nodes)); }
+
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node; home or sender
     std::int64_t cached_bytes = 0;
-    std::int64_t placed = 0, unmapped = 0;              // pages that items have touched first; given back
-    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // brought in by helper threads; found by workers of these
+    std::int64_t placed = 0, unmapped = 0;  // pages that items have touched first; given back
+    std::int64_t prefetched_bytes = 0;      // bytes that helper threads have brought into caches
+    std::int64_t used_bytes = 0;            // of these: bytes that workers have found in the cache
 };
 
 // The price of a segment or an item: its parts in picoseconds. `local_wait_ps` is what `wait_ps` would be if all bytes
@@ -97,8 +100,9 @@ public:
         collect(uses);
     }
 
-    // For a helper thread: add the price of reading the bytes of an access once. Returns the bytes that its own cache
-    // had already. The used resources are kept until `collect`, with those of `go_on_with`.
+    // For a helper thread: add the price of reading the bytes of an access once. Returns the bytes that the helper's
+    // cache had already. The resources that this uses are kept. `go_on_with` adds further uses to the kept uses, and
+    // `collect` moves all kept uses to `uses`.
     std::int64_t price_ahead(const Access& access, const Place& place, Price& price) {
         counted_ = nullptr;
         const std::int64_t* const by_home = homes(access, place, price);
@@ -222,7 +226,8 @@ private:
         return read_done + back_done;
     }
 
-    // Move `read` bytes from and `back` bytes to the memory of node `home`. Returns how long this takes.
+    // Move `read` bytes from and `back` bytes to the memory of node `home`. Returns the time of these moves without
+    // waits for other accesses, which `price` gets, too.
     std::int64_t move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
                          std::int64_t back, Price& price) {
         const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
@@ -285,7 +290,7 @@ private:
     std::vector<std::uint32_t> used_;        // resources with units
 };
 
-// The time of a segment that computes for `compute_ps` and waits for memory for `wait_ps`. Both overlap in part.
+// The time of a segment that computes for `compute_ps` and waits for memory for `wait_ps`. Both may overlap in part.
 inline std::int64_t combined_ps(const Effects& effects, std::int64_t compute_ps, std::int64_t wait_ps) {
     const std::int64_t longer = std::max(compute_ps, wait_ps);
     if (effects.overlap_ppm == MILLION) return longer;

@@ -90,8 +90,8 @@ private:
 
 // Prefetches the programs, segments and accesses of children while their parent works.
 //
-// A child needs a chain of four look-ups, each probably a cache miss of the simulating machine. With every new child,
-// one look-up is made for it and one for each of three earlier children: no look-up waits for another.
+// A child needs a chain of four look-ups, each probably a cache miss of the simulating machine. With every new child
+// come its first look-up and one look-up for each of three earlier children, so that no look-up waits for another.
 class TaskPrefetch {
 public:
     TaskPrefetch(const Programs& programs, const AccessTable& accesses) : programs_(programs), accesses_(accesses) {}

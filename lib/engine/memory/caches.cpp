@@ -44,8 +44,9 @@ Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64
 
 // ---- share: chunks age with the bytes that their domain brings in ---------------------------------------------------
 
-// The time of a domain is in bytes. When bytes are brought in, it advances by their number. When bytes in the cache are
-// touched again, it advances by their number times the fraction of the cache that was touched later than they.
+// The clock of a domain counts bytes. If n bytes are brought in, the clock advances by n. If n bytes that are in the
+// cache are touched again, the clock advances by n times the fraction of the cache that was touched since the last
+// touch of these bytes.
 
 // A chunk in the cache of one domain (the cores that share a cache), last touched at time `stamp` from `node`. `bytes`
 // == 0: the chunk is not in the cache.
@@ -61,8 +62,8 @@ struct Chunk {
     Copy* copies;          // [domains]
 };
 
-// The records of all chunks. To read a record usually costs a cache miss of the simulating machine. Each record
-// therefore lies in as few cache lines as possible.
+// The records of all chunks. Reading a record usually costs a cache miss of the simulating machine, so each record lies
+// in as few cache lines as possible.
 class ChunkRecords {
 public:
     ChunkRecords(std::size_t chunks, std::size_t domains)

@@ -26,8 +26,8 @@ constexpr std::int32_t GRAPH = -1;  // in place of the number of a range: the wo
 struct Stretch {
     std::int64_t task;      // id of the task or item; selects its random numbers
     std::int64_t item;      // the item's number in its range, or the frame of the task
-    std::uint32_t row;      // the segment of the graph
-    std::uint32_t segment;  // its number in the unfolded graph
+    std::uint32_t row;      // the number of the segment in the graph
+    std::uint32_t segment;  // the segment's number if the graph were not folded (subtrees did not share rows)
     std::uint32_t op = 0;   // the number of the task's op
     std::int32_t family = GRAPH;
     std::int64_t start_ps = 0;  // when the work starts, after overhead
@@ -49,7 +49,7 @@ struct Flow {
     Speed asked_speed;      // speed for which the present demand was computed; zero: no demand
     bool works = false;     // the flow has not ended
     bool fresh = false;     // the flow has no speed yet
-    bool moved = false;     // its end may have changed since the last `forget_changes`
+    bool moved = false;     // the end of the flow may have changed since the last `forget_changes`
 };
 
 constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // at a higher load the M/D/1 wait is that of this load
@@ -75,12 +75,6 @@ inline std::optional<HelperThreads> make_helpers(const Run& run, AccessPrices& p
     return std::make_optional<HelperThreads>(run.plan, run.prepared.programs, prices, traffic);
 }
 
-inline Traffic no_traffic(std::size_t nodes) {
-    Traffic traffic;
-    for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.assign(nodes * nodes, 0);
-    return traffic;
-}
-
 class Flows {
 public:
     Flows(Run& run, ns_pages& pages)
@@ -93,7 +87,7 @@ public:
           keeps_(effects_.contention == Contention::SNAPSHOT),
           asks_(shares_out_ || effects_.queueing || run.recorder.watched()),
           measures_(run.measures),
-          traffic_(no_traffic(plan_.nodes)),
+          traffic_(plan_.nodes),
           memory_(plan_, run.prepared.accesses, run.clock, pages, traffic_),
           helpers_(make_helpers(run, memory_, traffic_)),
           prefetch_(run.prepared.programs, run.prepared.accesses),
@@ -190,8 +184,8 @@ public:
         progress_.restart(w.id, flow.left_ps, flow.work.start_ps);
     }
 
-    // The time of an item if only the worker's speed changes it. `move_items` counts bytes of items, `times` times
-    // each.
+    // The time of an item for a worker with this speed, if no other worker slows the item down. `move_items` counts the
+    // bytes of items, `times` times each.
     WorkTime item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const {
         const auto of = static_cast<std::int32_t>(family);
         return work_time(effects_, prices(worker, of).price(item, item_compute_ps(of, item)), speed);
@@ -287,7 +281,7 @@ private:
         if (goes_on && !keeps_) progress_.move(worker, shares_.class_of(worker), now_ps);
     }
 
-    // A change of speed changes the nominal time. The remaining time of the flow is scaled with it.
+    // Note a change of the worker's speed: the nominal time and the remaining time of the flow change in proportion.
     void change_speed(std::uint32_t worker, std::int64_t now_ps) {
         Flow& flow = flows_[worker];
         const std::int64_t before = flow.nominal_ps, left_ps = progress_.left_ps(worker, now_ps);

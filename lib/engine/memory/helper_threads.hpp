@@ -33,7 +33,7 @@ public:
         w.owed_ps = sum_ps(w.owed_ps, rules_.start_ps);
     }
 
-    // The worker begins the unit of its helper. The helper goes on with `unit`; nullptr: with no unit.
+    // The worker begins the unit on which its helper has worked. The helper goes on with `unit`; nullptr: no unit.
     void follow(const Worker& w, const Frame* unit) {
         Helper& helper = helpers_[w.id];
         helper.begun = helper.unit;
@@ -81,9 +81,9 @@ public:
 private:
     static constexpr std::int64_t NO_UNIT = -1;
 
-    // The state of a helper: its unit and its worker's unit (`begun`), with the bytes that it has brought in for each;
-    // its place in its unit; its remaining lifespan; and by how much its last access exceeded the given time
-    // (`debt_ps`).
+    // A helper: its unit and its worker's unit (`begun`), with the bytes that the helper has brought in for each unit;
+    // the place of the helper in its unit; the bytes that the helper may still read; and the time by which its last
+    // access ended too late (`debt_ps`).
     struct Helper {
         std::int64_t unit = NO_UNIT, begun = NO_UNIT;
         std::uint32_t row = 0, op = 0, number = 0;

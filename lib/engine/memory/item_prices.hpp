@@ -42,7 +42,7 @@ public:
             mean_uses_.push_back({price.resource[i], price.units[i]});
     }
 
-    // The price of an item that computes for `compute_ps`. The second overload also counts its bytes and pages.
+    // The price of an item that computes for `compute_ps`. The second function also counts the item's bytes and pages.
     Price price(std::int64_t item, std::int64_t compute_ps) const {
         return price(item, compute_ps, node_bytes_.wait(node_, item));
     }
@@ -52,7 +52,7 @@ public:
         return price(item, compute_ps, node_bytes_.wait(node_, item, node_counter(1, traffic)));
     }
 
-    // The price and the uses of the mean item. They give the demand of a worker while it executes items of the range.
+    // The price and the uses of the mean item: the demand of a worker while the worker executes items of the range.
     const Price& mean() const { return mean_; }
     const std::vector<Use>& mean_uses() const { return mean_uses_; }
 
@@ -65,8 +65,8 @@ public:
     }
 
 private:
-    // Pages that an item touches first (`placed`), and pages that the item gives back: `near` of them on the node of
-    // the worker, and `far` of them on given nodes, which take `far_ps`.
+    // Numbers of pages that an item touches first (`placed`), gives back on the worker's node (`near`), and gives back
+    // on given nodes (`far`). To give back the `far` pages takes `far_ps`.
     struct PageCounts {
         std::int64_t placed = 0, near = 0, far = 0, far_ps = 0;
     };

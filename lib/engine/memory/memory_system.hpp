@@ -1,5 +1,7 @@
-// How long work waits for memory: known times, pages that are placed and moved during the run, and, in a coupled run,
-// flows (segments and items that slow each other down) (model 1.2, 2.2 to 2.10; engine/reference/memory/flows.py).
+// The times of segments and items, with their waits for memory, and the bytes that they move (model 1.2, 2.2 to 2.10;
+// engine/reference/memory/flows.py). In a coupled run, in which workers slow each other down, every segment or item is
+// a flow, whose end changes with the flows of other workers. In any other run the time is known at the start: from the
+// plan, or from the nodes of pages that the run places and moves.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +60,7 @@ public:
 
     // ---- flows
 
-    // Start a segment of the graph; below, an item. When it ends is computed at the end of the instant.
+    // Start a segment of the graph; `start_item`: an item. The end of the flow is computed at the end of the instant.
     [[gnu::noinline]] void start(Worker& w, const Frame& frame, std::uint32_t segment) {
         prefetch_children(frame);
         flows_->prefetch_chunks(segment);
@@ -139,8 +141,8 @@ public:
     // When the worker's present segment or item ends if nothing changes.
     std::int64_t end_ps(const Worker& w) const { return flows_ ? flows_->progress().end_ps(w.id) : w.step.due_ps(); }
 
-    // The time of each item of a range of equal items, if nothing changes. Below, `pass_items` passes over `taken` such
-    // items of a worker; the item after them ends at `due_ps`.
+    // The time of each item of a range of equal items, if nothing changes. `pass_items`: pass over `taken` such items
+    // of a worker; the worker's next item ends at `due_ps`.
     std::int64_t steady_ps(const Worker& w, const ItemTimes& times) const {
         return flows_ ? flows_->steady_ps(w.id) : times.time(static_cast<std::size_t>(w.node), 0).total_ps;
     }
@@ -159,7 +161,7 @@ public:
 
     // ---- work that is skipped over: its time depends only on its worker's speed
 
-    // speed: the speed of a worker. speed_beside: its speed if all other workers on its core have the activity
+    // speed: the speed of a worker. speed_beside: the worker's speed if all other workers on its core have the activity
     // `others`. respeeded: the workers whose speed may have changed at the end of the last instant. While no worker
     // rests, the speed lies between speed_beside for executing workers and for polling workers.
     Speed speed(const Worker& w) const { return flows_ ? flows_->speeds().speed(w.id) : Speed{MILLION, MILLION}; }

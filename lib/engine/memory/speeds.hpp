@@ -31,10 +31,9 @@ inline std::int64_t noise_ppm(std::uint64_t number, std::int64_t deviation_ppm) 
     return std::clamp(lanes * deviation_ppm / LANES_DEVIATION, LEAST_NOISE_PPM, MOST_NOISE_PPM);
 }
 
-inline std::size_t units(U32s unit) { return std::size_t{*std::max_element(unit.begin(), unit.end())} + 1; }
-
+// [units] the workers of each unit, a core or a socket. `unit`: the unit of each worker.
 inline std::vector<std::vector<std::uint32_t>> workers_of(U32s unit) {
-    std::vector<std::vector<std::uint32_t>> workers(units(unit));
+    std::vector<std::vector<std::uint32_t>> workers(std::size_t{*std::max_element(unit.begin(), unit.end())} + 1);
     for (std::uint32_t w = 0; w < unit.size(); ++w) workers[unit[w]].push_back(w);
     return workers;
 }
@@ -107,8 +106,8 @@ public:
     }
 
 private:
-    // Make `next_` of a worker its activity. The speeds of other workers on its core may change. If the clock frequency
-    // of its socket changes, the speeds of all workers on the socket may change.
+    // Make `next_` of a worker its activity. Mark the workers whose speeds may change: those of its core, and those of
+    // its socket if the clock frequency of the socket changes.
     void move(std::uint32_t worker) {
         const std::size_t core = rules_.core[worker], socket = rules_.socket[worker];
         const bool rested = now_[worker] == Activity::RESTS, rests = next_[worker] == Activity::RESTS;

@@ -1,4 +1,5 @@
-// Results of a run that are no counters: hashes of its records, rows for a watcher, and a log for checks (model 1.3).
+// Results of a run that are no counters: hashes of the run's records, rows for a watcher, and a log for checks of the
+// run (model 1.3).
 #pragma once
 
 #include <algorithm>
@@ -91,8 +92,6 @@ struct WatchedRow {
     Watched kind;
     std::int64_t actor, begin_ps, end_ps, first, second, third;
 };
-
-constexpr std::size_t WATCHED_COLUMNS = sizeof(WatchedRow) / sizeof(std::int64_t);
 
 // Called with batches of rows, which are valid only during the call.
 using Watcher = std::function<void(const WatchedRow* rows, std::size_t count)>;

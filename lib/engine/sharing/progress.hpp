@@ -226,7 +226,7 @@ public:
     }
 
 private:
-    // In a class: `left` is the virtual time of the class at which it ends. Otherwise: what is left at `since_ps`.
+    // In a class, `left` is the virtual time of the class at which the flow ends; else the work left at `since_ps`.
     struct Flow {
         Wide left = 0;
         std::int64_t since_ps = 0, share = ONE;
@@ -253,7 +253,7 @@ private:
 
     const Group& group_of(const Flow& flow) const { return groups_[classes_[flow.number].group]; }
 
-    // The event of the flows that end until the virtual time `until`, all at `due_ps`: it names the lowest worker.
+    // The event at `due_ps` of all flows that end until the virtual time `until`. The event names the lowest worker.
     EventKey event_of(const Group& group, std::int64_t due_ps, Wide until) const {
         std::uint32_t first = UINT32_MAX;
         group.ends.each_until(until, [&](std::uint32_t number) {
@@ -272,7 +272,7 @@ private:
         return std::max<Wide>(0, left);
     }
 
-    // Put a flow into a class. At `since_ps` of the flow, `left` is left of it.
+    // Put a flow into a class. `left` is the work of the flow that is left at the flow's `since_ps`.
     void enter(std::uint32_t worker, std::uint32_t number, Wide left) {
         Flow& flow = flows_[worker];
         const Class& entered = classes_[number];

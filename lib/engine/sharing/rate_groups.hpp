@@ -155,8 +155,8 @@ public:
     std::span<const std::int64_t> asked(std::uint32_t group) const { return groups_[group].asked; }
     std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
-    // `change`: a flow with these demands joins a class (sign 1) or leaves it (sign -1). `dissolve`: it has no flows
-    // left.
+    // `change`: a flow with these demands joins a class (sign 1) or leaves the class (sign -1). `dissolve`: the class
+    // has no flows left.
     void change(std::uint32_t number, std::span<const Demand> demands, std::int64_t sign) {
         const std::uint32_t group = group_[number];
         if (group == FREE_GROUP) return;
@@ -203,7 +203,7 @@ private:
     struct Group {
         std::int64_t level = ONE;
         std::uint32_t size = 0;  // number of its classes
-        bool made = false;       // whether it was made since `begin`
+        bool made = false;       // whether `make` has returned the group since `begin`
         std::vector<std::uint64_t> classes;
         std::vector<std::int64_t> asked;
     };

@@ -118,7 +118,8 @@ private:
         ns_set_put(over_.data(), demand.resource, total_[resource] > capacity_[resource]);
     }
 
-    // The capacity for page faults falls with the number of nodes whose workers place pages. Update it.
+    // Count a flow of a worker of `node` that places pages (sign 1), or discount the flow (sign -1), and update the
+    // capacity for page faults, which falls with the number of nodes that have such flows.
     void count_fault_user(std::size_t node, std::int64_t sign) {
         const bool did = fault_users_[node] != 0;
         fault_users_[node] += sign;
@@ -175,7 +176,8 @@ private:
         }
     }
 
-    // Return the first resource that allows the smallest share below ONE, or nullptr.
+    // Return the first resource that allows the smallest share below ONE, or nullptr. Set `level` to this share, or
+    // ONE.
     const Scarce* tightest(std::int64_t& level) const {
         const Scarce* found = nullptr;
         level = ONE;

@@ -87,7 +87,7 @@ public:
     std::int64_t no_task_before_ps() { return phase_->no_task_before_ps(run_.team, run_.clock.now_ps()); }
     std::int64_t take_span_ps() { return phase_->take_span_ps(); }
 
-    // The state of the phase if it consists of a range, otherwise nullptr.
+    // The state of the present phase if the phase consists of a range, else nullptr.
     SkippedRanges* ranges() { return phase_ == dealt_.get() ? dealt_.get() : nullptr; }
     Worker& owner_of(std::uint32_t q) { return run_.team[static_cast<std::size_t>(run_.plan.steal.queues[q].owner)]; }
     // The end of the worker's run has moved.

@@ -68,8 +68,7 @@ private:
     // Price every segment for a worker of `node`. Any order will do: there are no caches, and homes are known.
     void price(const Run& run, ns_pages& pages, std::size_t node) {
         const AccessTable& table = run.prepared.accesses;
-        Traffic traffic;
-        for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.resize(std::size_t{plan_.nodes} * plan_.nodes);
+        Traffic traffic(plan_.nodes);
         AccessPrices prices(plan_, table, run.clock, pages, traffic);
         Price price;
         std::vector<Use> uses;

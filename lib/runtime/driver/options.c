@@ -248,7 +248,7 @@ static int find_option(char *problem, const char *name) {
 
 static int find_parameter(const ns_options *self, const char *name, char *problem) {
     const char *names[NS_MOST_PARAMETERS + 1] = {NULL}, *nearest;
-    for (int at = 0; self->kernel->parameters[at].name; at++) names[at] = self->kernel->parameters[at].name;
+    for (int at = 0; at < self->kernel->parameter_count; at++) names[at] = self->kernel->parameters[at].name;
     const int found = ns_names_find(names, name, &nearest);
     if (found < 0) {
         refuse(problem, "%s has no parameter '%s'; the nearest is %s, and --list shows all", self->kernel->name, name,
@@ -301,7 +301,7 @@ bool ns_options_read(ns_options *self, int count, char **arguments, char *proble
     }
     if (self->list || self->help) return true;
     if (!are_consistent(self, problem)) return false;
-    for (int at = 0; self->kernel->parameters[at].name; at++) {
+    for (int at = 0; at < self->kernel->parameter_count; at++) {
         const ns_parameter *parameter = &self->kernel->parameters[at];
         if (!read_value(&self->values[at], parameter, parameter->otherwise, problem)) return false;
     }

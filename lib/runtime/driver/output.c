@@ -37,7 +37,7 @@ static void write_kernel(const ns_kernel *kernel) {
     printf("{\"name\":\"%s\",\"meaning\":", kernel->name);
     ns_json_write_text(stdout, kernel->meaning);
     fputs(",\"parameters\":[", stdout);
-    for (int at = 0; kernel->parameters[at].name; at++) {
+    for (int at = 0; at < kernel->parameter_count; at++) {
         if (at) putchar(',');
         write_parameter(&kernel->parameters[at]);
     }
@@ -46,7 +46,8 @@ static void write_kernel(const ns_kernel *kernel) {
 
 static void print_kernel(const ns_kernel *kernel) {
     printf("%-11s %s\n", kernel->name, kernel->meaning);
-    for (const ns_parameter *parameter = kernel->parameters; parameter->name; parameter++) {
+    for (int number = 0; number < kernel->parameter_count; number++) {
+        const ns_parameter *parameter = &kernel->parameters[number];
         printf("    %s=%s  %s", parameter->name, parameter->otherwise, parameter->meaning);
         for (int at = 0; parameter->choices && parameter->choices[at]; at++) {
             printf("%s%s", at ? " " : ": ", parameter->choices[at]);
@@ -131,7 +132,7 @@ static void write_outcome(const ns_outcome *self) {
 static void write_parameters(const ns_options *options) {
     const ns_parameter *parameters = options->kernel->parameters;
     fputs("\"parameters\":{", stdout);
-    for (int at = 0; parameters[at].name; at++) {
+    for (int at = 0; at < options->kernel->parameter_count; at++) {
         printf("%s\"%s\":", at ? "," : "", parameters[at].name);
         ns_value_write(&parameters[at], options->values[at].number);
     }

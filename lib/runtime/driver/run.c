@@ -30,7 +30,7 @@ static int create_pool(ns_pool **made, const ns_pool_options *options, char *pro
 /* Move the calling thread to the first hardware thread that the process may use, if the run is on threads. Worker 0
  * runs there. Data are then near worker 0, and serial times do not depend on hardware threads of other speeds (the
  * speeds of a virtual machine's hardware threads differ most). `before` receives the hardware threads that the calling
- * thread could use so far. A thread that cannot move stays where it is. */
+ * thread could use so far. A thread that cannot move stays on its hardware thread. */
 static void go_to_first_thread(const ns_pool_options *options, cpu_set_t *before) {
     if (!has_threads(options)) return;
     CPU_ZERO(before);

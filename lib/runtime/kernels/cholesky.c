@@ -30,7 +30,6 @@ static const ns_parameter PARAMETERS[] = {
     {"ps_per_1000_flops", NS_INTEGER, "100000", 0, 1000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {"dependences", NS_INTEGER, "0", 0, 1, NULL,
      "whether a task waits only for the tasks that write its tiles, and not for whole steps", NS_AT(dependences)},
-    {.name = NULL},
 };
 
 /* The operation of step k on tile (i, j), k <= j <= i. It factors the tile if i = j = k, divides the tile if i > j = k,

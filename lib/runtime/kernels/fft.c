@@ -32,7 +32,6 @@ static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "65536", 2, 16777216, NULL, "complex numbers, a power of two", NS_AT(n)},
     NS_OBJECTS_PARAMETER,
     {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
-    {.name = NULL},
 };
 
 /* A transform of the numbers [first, first + length) of region `from`. The result goes to the other region. */

@@ -15,7 +15,6 @@ static const ns_parameter PARAMETERS[] = {
     {"leaf_ns", NS_TIME, "100", 0, 1000000000, NULL, "declared for a call of 0 or 1", NS_AT(leaf_ps)},
     {"join_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call behind its children",
      NS_AT(join_ps)},
-    {.name = NULL},
 };
 
 typedef struct {

@@ -39,7 +39,6 @@ static const ns_parameter PARAMETERS[] = {
      "how many graphs are run, of graph_seed and the seeds after graph_seed", NS_AT(graphs)},
     {"low_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the least time of a segment", NS_AT(low_ps)},
     {"high_ns", NS_TIME, "1000", 0, 1000000000000, NULL, "the most time of a segment", NS_AT(high_ps)},
-    {.name = NULL},
 };
 
 static uint64_t stream_of(const graph *self, uint64_t at) { return ns_base(self->seed, DRAW_ARRIVAL, at); }

@@ -42,7 +42,7 @@ void ns_state_declare(ns_task *self, const ns_state_memory *memory, const ns_acc
 int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting) {
     *made = calloc(1, kernel->state_bytes);
     if (!*made) return NS_ERROR_MEMORY;
-    for (int at = 0; kernel->parameters[at].name; at++) {
+    for (int at = 0; at < kernel->parameter_count; at++) {
         memcpy((char *)*made + kernel->parameters[at].field, &setting->values[at].number, sizeof(int64_t));
     }
     const int error = kernel->create ? kernel->create(*made, setting) : NS_OK;

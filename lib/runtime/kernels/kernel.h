@@ -64,8 +64,9 @@ typedef struct {
 
 typedef struct {
     const char *name, *meaning;
-    const ns_parameter *parameters; /* the last one is followed by one without a name */
-    size_t state_bytes;             /* size of a state, which begins with an `ns_state_memory` */
+    const ns_parameter *parameters;
+    int parameter_count;
+    size_t state_bytes; /* size of a state, which begins with an `ns_state_memory` */
     /* Fill a state that has the parameters' values and is otherwise zero; may be NULL. Return 0 or a negative error
      * code. */
     int (*create)(void *state, ns_setting *setting);
@@ -80,8 +81,9 @@ typedef struct {
 } ns_kernel;
 
 /* The fields that have the same names in all kernels. */
-#define NS_KERNEL_COMMON \
-    .parameters = PARAMETERS, .state_bytes = sizeof(state), .run_twin = run_twin, .matches = matches
+#define NS_KERNEL_COMMON                                                                                               \
+    .parameters = PARAMETERS, .parameter_count = sizeof PARAMETERS / sizeof *PARAMETERS, .state_bytes = sizeof(state), \
+    .run_twin = run_twin, .matches = matches
 
 /* All kernels in the order of their names, ended by NULL. The build makes this table from the sources in this folder.
  * Each kernel is a `const ns_kernel ns_<name>_kernel` at the beginning of a line. */
@@ -94,7 +96,7 @@ extern const ns_kernel NS_PLAN_KERNEL;
 #define NS_OBJECTS_MEANING "whether memory that tasks share is registered and accesses are declared"
 #define NS_OBJECTS_PARAMETER {"objects", NS_INTEGER, "1", 0, 1, NULL, NS_OBJECTS_MEANING, NS_AT(memory.objects)}
 
-/* Store a sentence that says a sentence: why no state can be created. Return NS_ERROR_OPTION. */
+/* Store a sentence, formatted as by printf, that says why no state can be created. Return NS_ERROR_OPTION. */
 int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 
 /* Allocate memory aligned to a cache line, without touching its pages. Return NULL if memory is short. */
@@ -143,7 +145,7 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
 /* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ------------------- */
 
 /* Return how many iterations of the loop in `ns_delay_take` take a millisecond of CPU time: the largest number of
- * several trials. A process measures this once, so that equal delays of the process have equal lengths. */
+ * several trials. A process measures this number once, so that equal delays of the process have equal lengths. */
 int64_t ns_delay_calibrate(void);
 
 /* Keep the processor busy for about `picoseconds`. A millisecond is `turns_per_ms` iterations; 0: no delay. */

@@ -22,7 +22,6 @@ static const ns_parameter PARAMETERS[] = {
     {"block", NS_INTEGER, "32", 1, 16384, NULL, "rows and columns of a task's block of C", NS_AT(block)},
     NS_OBJECTS_PARAMETER,
     {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
-    {.name = NULL},
 };
 
 typedef struct {

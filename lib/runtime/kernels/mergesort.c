@@ -29,7 +29,6 @@ static const ns_parameter PARAMETERS[] = {
     NS_OBJECTS_PARAMETER,
     {"ps_per_1000_comparisons", NS_INTEGER, "7983000", 0, 1000000000000, NULL, "the declared time of the work",
      NS_AT(rate)},
-    {.name = NULL},
 };
 
 typedef struct {

@@ -22,7 +22,6 @@ static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "8", 1, 15, NULL, "queens, rows and columns", NS_AT(n)},
     {"cutoff", NS_INTEGER, "0", 0, 15, NULL, "the row from which on the search is serial; 0: none", NS_AT(cutoff)},
     {"row_ns", NS_TIME, "2", 0, 1000000000, NULL, "declared for the test against one earlier row", NS_AT(row_ps)},
-    {.name = NULL},
 };
 
 /* Queens in the rows 0 to `row`. The queen in row `row` has not been tested. */

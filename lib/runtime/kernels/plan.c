@@ -20,8 +20,6 @@ typedef struct {
     int64_t *ran;              /* [rows] how often each task has run */
 } state;
 
-static const ns_parameter PARAMETERS[] = {{.name = NULL}};
-
 /* The arguments of a task. */
 typedef struct {
     state *of;
@@ -158,7 +156,9 @@ static void release(void *whole) { free(((state *)whole)->ran); }
 const ns_kernel NS_PLAN_KERNEL = {
     .name = "plan",
     .meaning = "the task graph of the plan",
-    NS_KERNEL_COMMON,
+    .state_bytes = sizeof(state),
+    .run_twin = run_twin,
+    .matches = matches,
     .create = create,
     .attach = attach,
     .run = run,

@@ -43,7 +43,6 @@ static const ns_parameter PARAMETERS[] = {
     {"block_size", NS_INTEGER, "32", 1, 4096, NULL, "numbers in a row of a block, and rows", NS_AT(size)},
     NS_OBJECTS_PARAMETER,
     {"ps_per_1000_flops", NS_INTEGER, "117200", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
-    {.name = NULL},
 };
 
 /* An operation of a step on block (row, column). */

@@ -16,7 +16,6 @@ static const ns_parameter PARAMETERS[] = {
     {"acquisitions", NS_INTEGER, "1000", 1, 8000000, NULL, "how often each worker takes the lock", NS_AT(acquisitions)},
     {"critical_ns", NS_TIME, "0", 0, 1000000000000, NULL, "the time that a worker holds the lock", NS_AT(critical_ps)},
     {"think_ns", NS_TIME, "0", 0, 1000000000000, NULL, "the time before each acquisition", NS_AT(think_ps)},
-    {.name = NULL},
 };
 
 static void contend(ns_task *self, void *arguments) {

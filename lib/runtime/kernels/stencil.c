@@ -21,7 +21,6 @@ static const ns_parameter PARAMETERS[] = {
     {"rows", NS_INTEGER, "16", 1, 32768, NULL, "how many rows a task computes", NS_AT(rows)},
     NS_OBJECTS_PARAMETER,
     {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
-    {.name = NULL},
 };
 
 typedef struct {

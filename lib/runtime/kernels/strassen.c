@@ -37,7 +37,6 @@ static const ns_parameter PARAMETERS[] = {
     {"cutoff_depth", NS_INTEGER, "3", 1, 20, NULL, "this depth, for cutoff_version=manual", NS_AT(cutoff_depth)},
     NS_OBJECTS_PARAMETER,
     {"ps_per_1000_flops", NS_INTEGER, "148400", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
-    {.name = NULL},
 };
 
 /* The place of a square matrix in a region, in bytes. */

@@ -44,7 +44,6 @@ static const ns_parameter PARAMETERS[] = {
      "the time of the runtime itself for a construct, without locks and cache lines", NS_AT(own_ps)},
     {"construct_lines", NS_INTEGER, "0", 0, 64, NULL,
      "how many cache lines the runtime writes inside a critical section", NS_AT(most_lines)},
-    {.name = NULL},
 };
 
 static void take(ns_task *self, const state *of, int64_t picoseconds) {

@@ -43,7 +43,6 @@ static const ns_parameter PARAMETERS[] = {
      NS_AT(depth)},
     {"node_ns", NS_TIME, "400", 0, 1000000000, NULL, "declared for the state of one child", NS_AT(node_ps)},
     {"rounds", NS_INTEGER, "100", 1, 1000000, NULL, "how often a state is hashed for its checksum", NS_AT(rounds)},
-    {.name = NULL},
 };
 
 /* ---- the tree ---------------------------------------------------------------------------------------------------- */

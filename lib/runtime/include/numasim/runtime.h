@@ -25,20 +25,20 @@
  *
  * Undefined. The library makes all checks that take little time. The library does not check these rules:
  *
- * - self A body passes its own `self` to the functions of a task, on the thread that runs the body, before the body
+ * - self: A body passes its own `self` to the functions of a task, on the thread that runs the body, before the body
  *   returns. Any other `self` is undefined: the `self` of another thread, the `self` of a body that has returned, null.
  *   Reason: spawns and joins are a few instructions, and a check of the thread would take more.
- * - fork In a process that a task has forked, no function of a task may be called. Reason: a check would slow down
+ * - fork: In a process that a task has forked, no function of a task may be called. Reason: a check would slow down
  *   spawns and joins, and the threads that could run children are in the parent process. Functions of pools return
  *   NS_ERROR_CALLER there. A lock of numasim/locks.h that no thread held is a working copy.
- * - freed A destroyed pool, lock, condition or barrier and released memory may not be used. Reason: the library has
+ * - freed: A destroyed pool, lock, condition or barrier and released memory may not be used. Reason: the library has
  *   freed the memory, as free() does.
- * - waits On threads, a wait that no task ends lasts for ever: for a lock whose holder has ended, or whose holder waits
- *   for the waiting task; for a condition without a signal; at a barrier with too few arrivals. Reason: any running
- *   task may end the wait, and counting the waiting tasks would slow down every wait. In serial mode and in virtual
- *   time such a program ends with NS_ERROR_DEADLOCK. In every mode, NS_ERROR_DEADLOCK ends a task that takes a lock
- *   twice, and a barrier for more parties than there are workers.
- * - stack Plain calls of C, and NAME_call and NAME_join of typed tasks in lanes, nest on the stack of the thread
+ * - waits: On threads, a wait that no task ends lasts for ever: for a lock whose holder has ended, or whose holder
+ *   waits for the waiting task; for a condition without a signal; at a barrier with too few arrivals. Reason: any
+ *   running task may end the wait, and counting the waiting tasks would slow down every wait. In serial mode and in
+ * virtual time such a program ends with NS_ERROR_DEADLOCK. In every mode, NS_ERROR_DEADLOCK ends a task that takes a
+ * lock twice, and a barrier for more parties than there are workers.
+ * - stack: Plain calls of C, and NAME_call and NAME_join of typed tasks in lanes, nest on the stack of the thread
  *   without a check. If this stack overflows, a sentence is written to the standard error, and SIGSEGV ends the
  *   process, unless the program handles this signal. All other nesting of tasks is checked: the run ends with
  *   NS_ERROR_MEMORY if less than 32 KiB of stack are left for a body. */

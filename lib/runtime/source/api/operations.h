@@ -30,7 +30,7 @@ typedef struct {
     /* open a pool, which owns `plan` (or NULL) from then on */
     int (*open)(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
     void (*close)(ns_pool *pool);   /* called in the process that opened the pool */
-    void (*abandon)(ns_pool *pool); /* called in a process forked from the opening process; NULL: `close` */
+    void (*abandon)(ns_pool *pool); /* called instead in a process forked from the opening process; NULL: `close` */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     int (*report)(ns_pool *pool, ns_report *report); /* copy the counts of runs (report.h) */
     /* for pools with a plan: `plan` returns the plan, and `row` the row of a task in the plan's graph */
@@ -56,6 +56,11 @@ typedef struct {
     /* Note a wrong call: the run ends with this error, at once or when all tasks have ended. */
     void (*refuse)(ns_task *self, int error, const char *sentence);
 } ns_task_operations;
+
+/* The table of a mode whose functions have these names; SPAWN_AFTER is its function for spawns with dependences. */
+#define NS_MODE_CALLS(SPAWN_AFTER)                                                                    \
+    .spawn = spawn, .spawn_after = SPAWN_AFTER, .call = call, .join = join, .get = get, .work = work, \
+    .access = declare, .use = use, .refuse = refuse
 
 enum { NS_NAME_BYTES = 32 }; /* the bytes of the name of an object or a word, with its end */
 
@@ -106,6 +111,10 @@ static inline bool ns_is_wrong_memory(const void *from, size_t bytes) {
 /* Reserve the pool for the caller. Return 0, NS_ERROR_OPTION for null, or NS_ERROR_CALLER for a pool in use. */
 int ns_pool_enter(ns_pool *pool);
 void ns_pool_leave(ns_pool *pool);
+
+/* Check that ns_pool_run, or ns_pool_team if `team`, can run the next phase of the plan: phase number `number`; less
+ * than 0: no phase is left. Return 0, or an error whose sentence the pool has. */
+int ns_pool_check_phase(ns_pool *pool, const ns_full_plan *plan, int64_t number, bool team);
 
 /* Store the sentence of an error, formatted as by printf. Return `error`. */
 int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) __attribute__((format(printf, 3, 4)));

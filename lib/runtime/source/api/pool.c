@@ -6,12 +6,8 @@
 #include "generated/enumerations.h"
 
 static const ns_pool_operations *const MODE[] = {
-    [NS_MODE_SERIAL] = &ns_serial_mode,
-    [NS_MODE_NATIVE] = &ns_thread_mode,
-    [NS_MODE_EMULATED] = &ns_thread_mode,
-    [NS_MODE_VIRTUAL] = &ns_virtual_mode,
-    [NS_MODE_TURNS] = &ns_turns_mode,
-    [NS_MODE_PACED] = &ns_turns_mode,
+    [NS_MODE_SERIAL] = &ns_serial_mode,   [NS_MODE_NATIVE] = &ns_thread_mode, [NS_MODE_EMULATED] = &ns_thread_mode,
+    [NS_MODE_VIRTUAL] = &ns_virtual_mode, [NS_MODE_TURNS] = &ns_turns_mode,   [NS_MODE_PACED] = &ns_turns_mode,
 };
 
 /* Store the general sentence of the error code, unless the pool already has a sentence. Return `error`. */
@@ -66,6 +62,18 @@ int ns_pool_destroy(ns_pool *pool) {
     else
         pool->mode->close(pool);
     return NS_OK;
+}
+
+int ns_pool_check_phase(ns_pool *pool, const ns_full_plan *plan, int64_t number, bool team) {
+    if (number < 0) return ns_pool_fail(pool, NS_ERROR_PROGRAM, "the program has more phases than the plan");
+    const ns_phase *phase = &plan->phases.at[number];
+    if (phase->family >= 0) {
+        return ns_pool_fail(pool, NS_ERROR_UNSUPPORTED, "phase %lld deals an implicit range; the runtime spawns tasks",
+                            (long long)number);
+    }
+    if (team || phase->roots.count == 1) return NS_OK;
+    return ns_pool_fail(pool, NS_ERROR_PROGRAM, "phase %lld of the plan has %llu roots, the program has one",
+                        (long long)number, (unsigned long long)phase->roots.count);
 }
 
 static int run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes, bool team) {

@@ -46,7 +46,7 @@ bool ns_dependent_is_free(ns_dependent *self, uint32_t others);
 /* Note that `self` has ended. Return the list of the children that wait for `self`. */
 ns_waiting *ns_dependent_end(ns_dependent *self);
 
-/* Note that a child has ended for which `self` waits. Return whether it was the last, so that `self` can begin. */
+/* Note that a child has ended for which `self` waits. Return whether `self` waits for no other child and can begin. */
 bool ns_dependent_release(ns_dependent *self);
 
 /* ---- the parent's own data --------------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ typedef struct {
 /* Return the dependences of the children of `whole`, which is not a task in a lane; NULL if there are none so far. */
 static inline ns_dependences *ns_dependences_of(const ns_task *whole) { return (ns_dependences *)(void *)whole->first; }
 
-/* Return the dependences of the children of `whole`. The first call makes them. NULL if memory is short. */
+/* Return the dependences of the children of `whole`, which the first call makes; NULL if memory is short. */
 ns_dependences *ns_dependences_open(ns_task *whole);
 
 /* All children of `whole` have ended: free their dependences. */

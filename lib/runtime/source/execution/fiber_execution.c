@@ -20,7 +20,9 @@ struct ns_thread_fiber {
 
 enum { FIBER_STACK_BYTES = 256 << 10 };
 
-/* Actions on a task whose fiber was left, performed by `settle`. */
+/* Actions of `settle` on a task whose fiber was left. RELEASE: the task has ended; keep its fiber for another task.
+ * OFFER: put the task into a queue, or resume the task on this worker if no queue has room. KEEP: resume the task on
+ * this worker. DETACH: let the task wait for its children. ASIDE: put the task into the list `fibers.aside`. */
 enum { NOTHING, RELEASE, OFFER, KEEP, DETACH, ASIDE };
 
 static int begin(ns_thread_worker *worker) {
@@ -70,7 +72,7 @@ static void share(ns_thread_worker *worker) {
     ns_thread_queue_share(worker);
 }
 
-/* Perform the action fibers.leaving on the task whose fiber was left. */
+/* Perform the action fibers.leaving on the task or the fiber that was left. */
 static void settle(ns_thread_worker *worker) {
     ns_thread_task *task = worker->fibers.left;
     const uint32_t leaving = worker->fibers.leaving;

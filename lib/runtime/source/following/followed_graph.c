@@ -61,21 +61,6 @@ void ns_followed_graph_destroy(ns_followed_graph *self) {
 
 /* ---- phases and iterations --------------------------------------------------------------------------------------- */
 
-static int check_phase(const ns_followed_graph *self, ns_pool *pool, bool team) {
-    if (!ns_steps_run(&self->steps)) {
-        return ns_pool_fail(pool, NS_ERROR_PROGRAM, "the program has more than the phases of the plan");
-    }
-    const ns_phase *phase = ns_followed_phase(self);
-    const unsigned long long number = (unsigned long long)self->steps.phase, roots = phase->roots.count;
-    if (phase->family >= 0) {
-        return ns_pool_fail(pool, NS_ERROR_UNSUPPORTED, "phase %llu deals an implicit range; the runtime spawns tasks",
-                            number);
-    }
-    if (team || roots == 1) return NS_OK;
-    return ns_pool_fail(pool, NS_ERROR_PROGRAM, "phase %llu of the plan has %llu roots, the program has one", number,
-                        roots);
-}
-
 /* Put the controller's decisions into force. A page policy is refused, since the operating system places pages. */
 static int take_over(ns_followed_graph *self, ns_pool *pool) {
     if (self->boundary.policy != NS_NO_POLICY) {
@@ -89,7 +74,8 @@ static int take_over(ns_followed_graph *self, ns_pool *pool) {
 
 int ns_followed_graph_begin(ns_followed_graph *self, ns_pool *pool, bool team) {
     if (!self->knows_rows) return NS_OK;
-    int error = check_phase(self, pool, team);
+    const int64_t phase = ns_steps_run(&self->steps) ? (int64_t)self->steps.phase : -1;
+    int error = ns_pool_check_phase(pool, self->plan, phase, team);
     if (!error && ns_boundary_begin(&self->boundary, pool, &error) && !error) error = take_over(self, pool);
     if (error) return error;
     self->iteration = (uint32_t)ns_steps_iteration(&self->steps);

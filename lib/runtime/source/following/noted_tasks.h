@@ -1,8 +1,8 @@
 /* Notes about tasks, for strategies that distinguish tasks. Only pools with notes call these functions.
  *
  * Some strategies limit the number of live subtrees of tasks in each unit, a group of workers (model 4.14). A gate lets
- * a worker pass only below the limit. If two workers come at once and one subtree is allowed, only one may pass. So a
- * passing worker counts as a live subtree, until it knows whether the taken task is the root of a subtree. */
+ * a worker pass only below the limit. If two workers come at once and one subtree is allowed, only one worker may pass.
+ * So a passing worker counts as a live subtree, until it knows whether the taken task is the root of a subtree. */
 #pragma once
 
 #include "threads/worker.h"

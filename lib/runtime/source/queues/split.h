@@ -28,7 +28,7 @@ static inline uint32_t ns_ends_tail(uint64_t ends) { return (uint32_t)ends; }
 static inline uint32_t ns_ends_split(uint64_t ends) { return (uint32_t)(ends >> 32); }
 
 /* Make half of the private part public, if the public part is empty. Called by the owner, whose top is `top`. Return
- * the new ends. After the call the owner sees all that thieves did before they moved the tail (acquire). */
+ * the ends after this. After the call the owner sees all that thieves did before they moved the tail (acquire). */
 uint64_t ns_split_publish_half(ns_atomic_u64 *ends, uint32_t top);
 
 /* Make all tasks public. Called by the owner. Return the new ends. */

@@ -418,17 +418,7 @@ static int64_t use(ns_task *task, enum ns_op op, uint32_t object, int64_t value)
     return before;
 }
 
-static const ns_task_operations CALLS = {
-    .spawn = spawn,
-    .spawn_after = spawn_after,
-    .call = call,
-    .join = join,
-    .get = get,
-    .work = work,
-    .access = declare,
-    .use = use,
-    .refuse = refuse,
-};
+static const ns_task_operations CALLS = {NS_MODE_CALLS(spawn_after)};
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 

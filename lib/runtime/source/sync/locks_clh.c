@@ -35,6 +35,7 @@ static uint32_t first_place(void) {
     return (uint32_t)(((uint64_t)(uintptr_t)&here >> 16) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - PLACES_LOG_2));
 }
 
+/* Find a free place, and mark the place as taken. Wait while no place is free. */
 static place *take_place(clh_lock *self) {
     ns_patience patience = {0};
     for (uint32_t at = first_place(), seen = 1;; at++, seen++) {
@@ -61,13 +62,15 @@ static inline void follow(clh_lock *self, place *before, place *mine) {
 static void acquire(ns_numa_lock *base, uint32_t node) {
     clh_lock *self = (clh_lock *)base;
     place *mine = take_place(self);
-    /* release: the next thread sees `mine` TAKEN, not an old LEFT; acquire: this thread sees `before` TAKEN or LEFT */
+    /* release: the thread behind sees that `mine` is TAKEN, not the LEFT of an earlier use of the place. acquire: this
+     * thread sees in the same way that `before` is TAKEN, or LEFT by its holder */
     place *before = ns_atomic_pointer_exchange(&self->tail, mine, memory_order_acq_rel);
     follow(self, before, mine);
 }
 
-/* Try to take the lock, which is free if the last place was left. If other threads get the lock between this check and
- * the swap, the swap succeeds only if the last of them has the place `before`: this thread then waits for it. */
+/* Try to take the lock. The lock is free if the last place of the queue is LEFT. If other threads use the lock between
+ * this check and the swap, the swap fails, unless the last of these threads has taken the same place again, `before`:
+ * then this thread waits until that thread leaves the place. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     clh_lock *self = (clh_lock *)base;
     place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* sees the state of `before` */
@@ -89,5 +92,4 @@ static void release(ns_numa_lock *base, uint32_t node) {
     ns_atomic_u32_store(&((clh_lock *)base)->held->state, LEFT, memory_order_release);
 }
 
-const ns_numa_lock_operations ns_lock_clh = {
-    .name = "clh", .bytes = sizeof(clh_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};
+NS_DEFINE_LOCK_KIND(clh, clh_lock, acquire, try_acquire, release);

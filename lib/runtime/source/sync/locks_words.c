@@ -28,8 +28,7 @@ static void release_word(ns_numa_lock *base, uint32_t node) {
     ns_atomic_u32_store(&((word_lock *)base)->state, FREE, memory_order_release);
 }
 
-const ns_numa_lock_operations ns_lock_tas = {
-    .name = "tas", .bytes = sizeof(word_lock), .acquire = acquire_tas, .try_acquire = set_tas, .release = release_word};
+NS_DEFINE_LOCK_KIND(tas, word_lock, acquire_tas, set_tas, release_word);
 
 /* ---- test and test-and-set: a waiting thread reads the word, and writes it only when the lock is free ------------ */
 
@@ -45,11 +44,7 @@ static void acquire_ttas(ns_numa_lock *base, uint32_t node) {
     while (!set_ttas(base, node)) ns_patience_rest(&patience);
 }
 
-const ns_numa_lock_operations ns_lock_ttas = {.name = "ttas",
-                                              .bytes = sizeof(word_lock),
-                                              .acquire = acquire_ttas,
-                                              .try_acquire = set_ttas,
-                                              .release = release_word};
+NS_DEFINE_LOCK_KIND(ttas, word_lock, acquire_ttas, set_ttas, release_word);
 
 /* ---- mutex, for long waits: a waiting thread looks several times, then sleeps until a release -------------------- */
 
@@ -79,11 +74,7 @@ static void release_mutex(ns_numa_lock *base, uint32_t node) {
         ns_futex_wake(&self->state, 1);
 }
 
-const ns_numa_lock_operations ns_lock_mutex = {.name = "mutex",
-                                               .bytes = sizeof(word_lock),
-                                               .acquire = acquire_mutex,
-                                               .try_acquire = take_mutex,
-                                               .release = release_mutex};
+NS_DEFINE_LOCK_KIND(mutex, word_lock, acquire_mutex, take_mutex, release_mutex);
 
 /* ---- ticket: a thread draws a number, and waits until the number is served --------------------------------------- */
 
@@ -117,8 +108,4 @@ static void release_ticket(ns_numa_lock *base, uint32_t node) {
     ns_atomic_u32_store(&self->served, mine + 1, memory_order_release);
 }
 
-const ns_numa_lock_operations ns_lock_ticket = {.name = "ticket",
-                                                .bytes = sizeof(ticket_lock),
-                                                .acquire = acquire_ticket,
-                                                .try_acquire = try_ticket,
-                                                .release = release_ticket};
+NS_DEFINE_LOCK_KIND(ticket, ticket_lock, acquire_ticket, try_ticket, release_ticket);

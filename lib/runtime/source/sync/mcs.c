@@ -82,5 +82,4 @@ static bool try_acquire(ns_numa_lock *base, uint32_t node) { return ns_mcs_try_a
 
 static void release(ns_numa_lock *base, uint32_t node) { ns_mcs_release(&((mcs_lock *)base)->queue); }
 
-const ns_numa_lock_operations ns_lock_mcs = {
-    .name = "mcs", .bytes = sizeof(mcs_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};
+NS_DEFINE_LOCK_KIND(mcs, mcs_lock, acquire, try_acquire, release);

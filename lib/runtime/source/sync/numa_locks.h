@@ -33,6 +33,14 @@ static inline bool ns_numa_lock_has_node(const ns_numa_lock *self, uint32_t node
 #define NS_DECLARE_LOCK_KIND(kind, constant) extern const ns_numa_lock_operations ns_lock_##kind;
 NS_EACH_LOCK_KIND(NS_DECLARE_LOCK_KIND)
 
+/* Define ns_lock_<kind>, whose struct `type` of zeros is a free lock, from its three functions. */
+#define NS_DEFINE_LOCK_KIND(kind, type, acquire_function, try_function, release_function) \
+    const ns_numa_lock_operations ns_lock_##kind = {.name = #kind,                        \
+                                                    .bytes = sizeof(type),                \
+                                                    .acquire = acquire_function,          \
+                                                    .try_acquire = try_function,          \
+                                                    .release = release_function}
+
 /* A thread's place in the queue of an MCS lock. */
 typedef struct {
     ns_atomic_pointer next; /* the next thread's place, as soon as it is linked */

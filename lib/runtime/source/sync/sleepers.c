@@ -63,8 +63,8 @@ bool ns_sleepers_try_search(ns_sleepers *self, uint32_t worker, uint32_t busy) {
         if (has_room(self, ns_census_searching(seen), busy)) continue;
         mark(self, worker, AT_WORK);
         return false;
-    } while (!ns_atomic_u64_compare_exchange(&self->census, &seen, seen + 1, memory_order_seq_cst,
-                                             memory_order_relaxed));
+    } while (
+        !ns_atomic_u64_compare_exchange(&self->census, &seen, seen + 1, memory_order_seq_cst, memory_order_relaxed));
     return true;
 }
 
@@ -77,12 +77,13 @@ void ns_sleepers_search(ns_sleepers *self, uint32_t worker, bool takes_any) {
 
 uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker) {
     mark(self, worker, AT_WORK);
-    /* seq_cst: a pushing worker that relies on this worker has read the census before. So this worker knows whether it
-     * was the last searching worker, and whether other workers sleep */
+    /* seq_cst: a pushing worker that relies on this worker has read the census before this change. So this worker knows
+     * whether it was the last searching worker, and whether other workers sleep */
     return ns_atomic_u64_fetch_add(&self->census, UINT64_MAX, memory_order_seq_cst) - 1;
 }
 
-/* Return whether a taker whose reach is `least` or more does what `asked` says. */
+/* Return whether a worker that can take from the queue with the reach `least` or more does `asked` now: SEARCHING or
+ * LYING_DOWN. */
 static bool some_are(const ns_sleepers *self, const ns_takers *takers, enum ns_reach least, enum doing asked) {
     for (uint32_t worker = 0; worker < self->workers; worker++) {
         /* relaxed: ordered by the fence of the caller */
@@ -137,8 +138,8 @@ static uint32_t place_of(const ns_sleepers *self, uint32_t worker) {
     return place ? place - 1 : self->count;
 }
 
-/* Remove the sleeper at a place of the list, and store that it was woken. Return whether it is asleep, so that the
- * caller has to wake it by ns_futex_wake. */
+/* Remove the sleeper at a place of the list, and store that the sleeper was woken, or called back before its sleep.
+ * Return whether the sleeper may be asleep: then the caller has to call ns_futex_wake. */
 static bool call(ns_sleepers *self, uint32_t place) {
     const uint32_t worker = self->order[place];
     ns_atomic_u32 *state = &self->sleeper[worker]->state;
@@ -227,8 +228,7 @@ enum ns_sleep ns_sleepers_sleep(ns_sleepers *self, uint32_t worker, int64_t ps) 
         return withdraw(self, worker);
     }
     /* relaxed: the acquire of wake_up follows */
-    while (ns_atomic_u32_load(&mine->state, memory_order_relaxed) == NS_ASLEEP)
-        ns_futex_wait(&mine->state, NS_ASLEEP);
+    while (ns_atomic_u32_load(&mine->state, memory_order_relaxed) == NS_ASLEEP) ns_futex_wait(&mine->state, NS_ASLEEP);
     return wake_up(mine);
 }
 
@@ -237,7 +237,7 @@ uint32_t ns_sleepers_asleep(ns_sleepers *self) {
     ns_mcs_acquire(&self->lock);
     for (uint32_t place = 0; place < self->count; place++) {
         const ns_sleeper *each = self->sleeper[self->order[place]];
-        /* relaxed: of two workers that fall asleep and then count, the later one under the lock sees both asleep */
+        /* relaxed: of two workers that fall asleep and then count, the worker that counts last sees both asleep */
         asleep += !each->timed && ns_atomic_u32_load(&each->state, memory_order_relaxed) == NS_ASLEEP;
     }
     ns_mcs_release(&self->lock);

@@ -52,7 +52,7 @@ typedef struct {
     uint32_t workers;
     ns_sleeper **sleeper;             /* [workers] */
     ns_atomic_u32 *doing;             /* [workers] what the worker does, if not all can always take from all queues */
-    NS_OWN_LINE ns_atomic_u64 census; /* the searching workers (low 32 bits) and the sleepers in `order` */
+    NS_OWN_LINE ns_atomic_u64 census; /* number of searching workers (low 32 bits) and of sleepers in `order` */
     NS_OWN_LINE ns_atomic_u64 pushes; /* counted under the rule `recheck: events` while workers search or sleep */
     ns_atomic_u32 waits;              /* sleepers that wait for a task or a future to end */
     NS_OWN_LINE ns_mcs lock;          /* guards `order` */
@@ -72,7 +72,8 @@ void ns_sleepers_destroy(ns_sleepers *self);
  * work. Return whether the worker searches. */
 bool ns_sleepers_try_search(ns_sleepers *self, uint32_t worker, uint32_t busy);
 
-/* Count the worker as searching. If it `takes_any` task, pushing workers rely on it instead of waking a sleeper. */
+/* Count the worker as searching. If the worker `takes_any` task, pushing workers may rely on this worker instead of
+ * waking a sleeper. */
 void ns_sleepers_search(ns_sleepers *self, uint32_t worker, bool takes_any);
 
 /* The worker stops searching: it has found a task, or its wait is over. Return the new census. */
@@ -93,7 +94,7 @@ bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *take
 
 /* ---- falling asleep ---------------------------------------------------------------------------------------------- */
 
-/* Return the count of pushes. A worker that goes to sleep compares it with the later count. */
+/* Return the count of pushes. A worker that goes to sleep compares this count with the later count. */
 static inline uint64_t ns_sleepers_pushes(const ns_sleepers *self) {
     /* seq_cst: the count is read before the queues are read */
     return ns_atomic_u64_load(&self->pushes, memory_order_seq_cst);

@@ -36,12 +36,12 @@ typedef struct {
     ns_tick_rate rate;
 } ns_emulation;
 
-/* Emulate a probe by worker `thief` on `node` of the queue of worker `owner`, in memory of node `home`: spin. Return
- * how much longer it takes than a local probe. */
+/* Emulate a probe by worker `thief` on `node` of the queue of worker `owner`, in memory of node `home`: spin for the
+ * time that the probe takes beyond a local probe. Return this time in ps. */
 int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home);
 
-/* Emulate an access by a core of `node` to bytes[home] bytes of each node `home`: spin. Return how much longer it takes
- * than an access to local bytes. */
+/* Emulate an access by a core of `node` to bytes[home] bytes of each node `home`: spin for the time that the access
+ * takes beyond an access to local bytes. Return this time in ps. */
 int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern,
                             const int64_t *bytes);
 

@@ -19,7 +19,7 @@
 /* The order of steps at the same time, as in the simulator. First come the looks of workers that wait in loops. */
 enum ns_rank { NS_RANK_LOOP, NS_RANK_SEG_END, NS_RANK_GRANT, NS_RANK_WAKE, NS_RANK_PUT, NS_RANK_LOOK, NS_RANK_POLL };
 
-/* ---- called by the code of threads: end the turn of the running worker; without one, do nothing ------------------ */
+/* ---- called by the code of threads: end the turn of the running worker; without a running worker, do nothing ----- */
 
 void ns_turns_step(void);         /* before an access; nothing in mode `paced` */
 void ns_turns_pause(bool begins); /* in a waiting loop, at its first rest if `begins`: wait for another worker's turn */

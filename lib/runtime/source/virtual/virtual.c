@@ -97,33 +97,14 @@ static void close_pool(ns_pool *pool) {
 
 /* ---- phases ------------------------------------------------------------------------------------------------------ */
 
-/* Check that the plan has a next phase that ns_pool_run or ns_pool_team can run. Return 0 or an error. */
-static int check_phase(virtual_pool *self, bool team) {
-    const long long number = (long long)ns_virtual_engine_phase(self->engine);
-    if (number < 0) {
-        return ns_pool_fail(&self->base, NS_ERROR_PROGRAM, "the program has more than the %llu phases of the plan",
-                            (unsigned long long)self->phases_run);
-    }
-    const ns_phase *phase = &self->file.plan.phases.at[number];
-    if (phase->family >= 0) {
-        return ns_pool_fail(&self->base, NS_ERROR_UNSUPPORTED,
-                            "phase %lld deals an implicit range; the runtime spawns tasks", number);
-    }
-    if (team || phase->roots.count == 1) return NS_OK;
-    return ns_pool_fail(&self->base, NS_ERROR_PROGRAM, "phase %lld of the plan has %llu roots, the program has one",
-                        number, (unsigned long long)phase->roots.count);
-}
-
 static int run(ns_pool *pool, const ns_work_order *order, bool team) {
     virtual_pool *self = (virtual_pool *)pool;
     if (self->error) return self->error;
-    const int error = check_phase(self, team);
+    const int error = ns_pool_check_phase(pool, &self->file.plan, ns_virtual_engine_phase(self->engine), team);
     if (error) return error;
     ns_fiber_adopt_again(self->main);
     self->order = order;
-    self->error = ns_virtual_engine_run(self->engine);
-    self->phases_run += !self->error;
-    return self->error;
+    return self->error = ns_virtual_engine_run(self->engine);
 }
 
 /* ---- reports -------------------------------------------------------------------------------------------- */

@@ -249,15 +249,4 @@ static void refuse(ns_task *self, int error, const char *sentence) {
     fail((virtual_task *)self, error, "%s", sentence);
 }
 
-const ns_task_operations ns_virtual_calls = {
-    .spawn = spawn,
-    .spawn_after = spawn,
-    .call = call,
-    .join = join,
-    .get = get,
-    .work = work,
-    .access = declare,
-    .use = use,
-    .op = ask,
-    .refuse = refuse,
-};
+const ns_task_operations ns_virtual_calls = {NS_MODE_CALLS(spawn), .op = ask};

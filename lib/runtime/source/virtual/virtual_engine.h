@@ -31,7 +31,8 @@ typedef struct {
     size_t problem_bytes;
 } ns_virtual_host;
 
-/* Make an engine for a plan, which must outlive it. Return 0, NS_ERROR_MEMORY, or NS_ERROR_FIELD with a sentence. */
+/* Make an engine for a plan, which must outlive the engine. Return 0, NS_ERROR_MEMORY, or NS_ERROR_FIELD with a
+ * sentence. */
 int ns_virtual_engine_create(ns_virtual_engine **self, const ns_plan_file *file, uint64_t seed, ns_virtual_host host);
 void ns_virtual_engine_destroy(ns_virtual_engine *self);
 

@@ -59,7 +59,6 @@ typedef struct {
     int64_t clock_cost_ps;      /* the CPU time that reading the clock takes */
     ns_fiber *main;             /* the fiber of the caller of ns_pool_run, which also runs the engine */
     ns_growing spare;           /* of ns_fiber *: the fibers of ended tasks, for reuse */
-    uint64_t phases_run;        /* number of phases run, repeats included */
     int error;
 } virtual_pool;
 
