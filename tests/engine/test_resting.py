@@ -427,7 +427,9 @@ def test_a_worker_bound_to_a_join_keeps_nobody_asleep() -> None:
     ],
 )
 def test_who_can_always_take_from_a_queue(level: dict[str, Any], reach: Reach) -> None:
-    """Worker 2 takes from queue 1, the second of its others. Joins `own` bind workers, so that reach matters always."""
+    """``reach`` says how surely worker 2 takes from queue 1, the queue of another worker. The plan notes the reach only
+    where it matters; under joins `own`, which bind workers to their own queues, it always does.
+    """
     how = resting().model_copy(update={"join": "own"})
     rules = plan_of(graph(task(NS)), 3, stealing(level), how, toy(cores=3)).idle
     assert rules is not None
