@@ -280,7 +280,7 @@ def spread(effects: Effects = Effects()) -> Plan:  # noqa: B008
 
 
 LONG = graph(task(task(50 * NS), 90_000 * NS, WAIT))
-ODD_PS = 4_000_000_000_000_001  # three of them exceed 2 ** 53 ps
+ODD_PS = 4_000_000_000_000_001  # ps of an item; the sum of three items exceeds 2 ** 53
 DEALT = items(300, 90 * NS, 410 * NS, deal=Deal.MASTER)
 RANGES: dict[str, Callable[[], Plan]] = {
     "a range of its own": lambda: plan_of(items(500, 100 * NS), workers=1),
