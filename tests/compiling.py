@@ -53,7 +53,7 @@ def core_sources() -> list[Path]:
 
 
 def install_library(folder: Path, compiler: str) -> None:
-    """Install the C library, without virtual time, to ``folder``, although it is configured for another folder."""
+    """Install the C library, without virtual time, to ``folder``. The build is not told this folder beforehand."""
     with TemporaryDirectory() as build:
         configure_library(Path(build), compiler)
         _cmake(["--build", build, "--", "--quiet"])

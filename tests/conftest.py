@@ -34,12 +34,12 @@ settings.load_profile("numasim")
 SECONDS: Counter[str] = Counter()  # [module] seconds of the tests that are not slow
 
 
-gc.disable()  # imported modules and tests stay in memory; garbage collection would take a fifth of pytest's collection
+gc.disable()  # modules and tests that pytest imports stay in memory: garbage collection would only take time
 
 
 def pytest_collection_finish() -> None:
-    """Exempt all present objects from garbage collection. Enable it again, but make it rare: a plan makes many
-    objects that live as long as the plan.
+    """Exempt all present objects from garbage collection. Enable garbage collection again, but make it rare: a plan
+    makes many objects that live as long as the plan.
     """
     gc.freeze()
     gc.set_threshold(20_000)
@@ -101,7 +101,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def compiler() -> str:
-    """Return a C++ compiler; tests that need one are skipped without it."""
+    """Return a C++ compiler. Skip the test if there is no compiler."""
     found = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
     if found is None:
         pytest.skip("no C++ compiler here: only the reference engine can be built and tested")
@@ -110,7 +110,7 @@ def compiler() -> str:
 
 @pytest.fixture(scope="session")
 def c_compiler() -> str:
-    """Return a C compiler; tests that need one are skipped without it."""
+    """Return a C compiler. Skip the test if there is no compiler."""
     found = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if found is None:
         pytest.skip("no C compiler here: the task runtime can neither be built nor tested")

@@ -26,7 +26,7 @@ LONGEST_MS = 1_800_000  # the limit of any step, which only prevents hanging
 
 @contextmanager
 def started_browser() -> Iterator[Browser]:
-    """Yield the browser; tests are skipped without it."""
+    """Yield the browser. Skip the test if the browser is missing."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.skip(f"no Chromium on the path (looked for {', '.join(NAMES)})")

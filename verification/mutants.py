@@ -129,7 +129,7 @@ def failing_tests(folder: Path, *options: str) -> list[str]:
     """Return the modules and names of the engine's tests that fail in ``folder``."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=ci", *options]
     command += [f"--deselect=tests/{entry}" for entry in SLOW if entry.startswith("engine/")]
-    # no byte code: Python would take it for up to date if a source changed twice within a second
+    # no byte code: Python would use outdated byte code of a source that changed twice within a second
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run([*command, "tests/engine"], cwd=folder, env=environment, capture_output=True, text=True,

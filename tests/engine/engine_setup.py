@@ -239,7 +239,7 @@ def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
 
 
 def _the_same(outcomes: list[Seen | InputError]) -> Seen:
-    """Assert that all outcomes are equal; return the last outcome, or raise it if all are the same error."""
+    """Assert that all outcomes are equal. Return the last outcome; raise the outcome if it is an error."""
     expected, *others = outcomes
     for other in others:
         if isinstance(expected, InputError) or isinstance(other, InputError):
@@ -271,7 +271,9 @@ def simulated(plan: Plan, seed: int = SEED) -> Result:
 
 
 def found(result: Result) -> dict[str, Any]:
-    """Return the results that depend on no mode or engine: all but the hash and number of events and the mode."""
+    """Return the results that are the same in every mode and on every engine: all results but the number of events, the
+    hash of events and the mode.
+    """
     skips = ("events", "event_hash", "mode")
     counters = {name: value for name, value in result.counters.items() if name not in skips}
     tables = {name: column.tolist() for name, column in result.per_worker.items()}
@@ -282,7 +284,9 @@ def found(result: Result) -> dict[str, Any]:
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
-    """Assert that two modes of a run have the same result, and the same executed stretches if both logged them all."""
+    """Assert that two modes of a run have the same result, and the same executed stretches if both modes logged every
+    stretch.
+    """
     assert found(fast.result) == found(slow.result)
     if None not in (fast["event_hash"], slow["event_hash"]):
         assert fast["event_hash"] == slow["event_hash"]
@@ -299,7 +303,9 @@ def run(work: Workload, workers: int = 2, *args: Any, seed: int = SEED, **keys: 
 
 
 def assert_skipping_changes_nothing(plan: Plan, seed: int = SEED) -> Result:
-    """Return the result of a run that skips ahead; assert that an eager run and the reference engine agree with it."""
+    """Return the result of a run that skips ahead. Assert that the same run event by event, and the run on the
+    reference engine, which skips ahead too, have equal results.
+    """
     assert plan.skipping
     skipped, eager = simulate(plan, seed), simulate(event_by_event(plan), seed)
     reference = simulate(plan, seed, "reference")

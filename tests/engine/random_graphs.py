@@ -70,7 +70,7 @@ class Draft:
     words: list[Document] = field(default_factory=list)
 
     def add_task(self, kind: str, depth: int = 0) -> int:
-        """Draw a task and everything below it; return its number."""
+        """Draw a task and all tasks below the task. Return the task's number."""
         number = len(self.tasks)
         ops: list[list[Any]] = []
         self.tasks.append({"kind": kind, "ops": ops, "then": []})

@@ -25,8 +25,10 @@ from numasim.workload.graph import Deal, Mode, Region, Workload
 from numasim.workload.registry import generate, workload_spec
 
 seeds = st.integers(0, 2**64 - 1)
-AMPLE_GBS = 100_000  # more than all workers of a toy machine can ask for
-UNCHANGED_PPM = MILLION + 1  # misses at once are whole thousandths: the same number, but no longer known beforehand
+AMPLE_GBS = 100_000  # GB/s; more than all workers of a toy machine together can demand
+# The factor of the number of misses at once, which is in whole thousandths: the number stays the same. But with any
+# factor except MILLION, an engine finds the times of segments during the run, and not in tables made before the run.
+UNCHANGED_PPM = MILLION + 1
 SETTLED = ("first-touch-master", "interleave", "block")
 EVERY = (*SETTLED, "first-touch")
 

@@ -287,7 +287,7 @@ def machine_from(recipe: str) -> Machine:
         document = with_effects(document, given["effects"])
     if "nodes" in given:
         document = unlike(document, given["nodes"], given["unlike_caches"])
-    if "latency_ns" in given["times"]:  # no draw of its own, so that all others stay as they are
+    if "latency_ns" in given["times"]:  # decided without a draw, so that all other draws stay the same
         document["coherence"] = _lines(MachineSpec.model_validate(document), as_matrix="probe" in given["times"])
     return build(MachineSpec.model_validate(document))
 

@@ -114,8 +114,10 @@ class Program:
     initialised: bool
 
     def groups(self, iterations: bool, tells_apart: bool, producers: bool, effects: Effects) -> Iterator[Spellings]:
-        """Return spellings with the same meaning under a strategy that goes by ``iterations``, or treats tasks
-        differently, or a runtime that has ``producers``.
+        """Yield groups of spellings; the spellings of one group have the same meaning.
+
+        With ``iterations`` the strategy goes by iterations; with ``tells_apart`` the strategy has tiers or labels; with
+        ``producers`` the runtime has a producer.
         """
         tasks = [*self._ways("tasks", iterations)]
         if not all(part.plain for part in self.parts):
@@ -186,7 +188,7 @@ class Case:
     effects: Effects
 
     def plans(self, name: str) -> Iterator[list[tuple[str, Plan]]]:
-        """Yield lists of (spelling, plan); plans of one have the same meaning under the shipped strategy ``name``."""
+        """Yield lists of (spelling, plan). Under the shipped strategy ``name`` all plans of a list mean the same."""
         strategy = shipped_strategy(name)
         machine = toy_with({"sockets": self.nodes, "cores": -(-self.workers // self.nodes)}, caches=CACHES)
         producers = self.how.producer != "none"

@@ -190,7 +190,9 @@ def two_that_drip(alone_ps: int) -> Workload:
 
 
 def _drips(count: int, alone_ps: int) -> Task:
-    """Return a task of ``count`` stretches of work in alternating lengths; after each it spawns two tasks."""
+    """Return a task of ``count`` stretches of work in alternating lengths. After each stretch the task spawns two
+    tasks.
+    """
     ns, steps = 1000, list[object]()
     for at in range(count):
         steps += [alone_ps + 1_300 * ns * (at % 7), task((90 + 50 * (at % 5)) * ns)]

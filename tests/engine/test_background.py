@@ -53,7 +53,7 @@ def reading(worker: int, background: Background, link: float = 100) -> Plan:
 
 
 def test_the_smallest_rest_is_enough_to_end() -> None:
-    """One worker reads alone, and other programs leave it one byte per second of the controller."""
+    """One worker reads alone. Other programs leave this worker one byte per second of the controller's bandwidth."""
     share = (1 << 48) // (2 * HALF)
     result = simulated(reading(0, Background(nodes=((0, 2 * HALF - 1),))))
     assert result.counters["makespan_ps"] == -(-(1000 * NS << 48) // share)

@@ -36,7 +36,8 @@ ENDLESS = {
     "the level has no chance": [{**ALL, "chance": 0}],
     "its chance would rise if others failed, and there are none": [{**ALL, "chance": RISING}],
     "a level in front is taken each time": [{**ALL, "queue": "right", "chance": 1}, ALL],
-    # the cursor points in turn at the first queue of the left list and at the second queue of the right list
+    # The level has one cursor for both lists of queues, which moves on after each probe. So of the left list only the
+    # first queue is probed, and of the right list only the second queue.
     "one cursor goes from left to right and back": [{**ALL, "pick": "round-robin", "tries": 1}],
 }
 ENDING = {

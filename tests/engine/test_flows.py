@@ -228,7 +228,8 @@ def test_memory_hides_what_a_sibling_costs_in_computing() -> None:
 
 
 def test_a_polling_sibling_costs_less() -> None:
-    # both compute at half speed until worker 1 ends at 1000 ns; then it polls, and worker 0 does its last 500 ns at 3/4
+    # both compute at half speed until worker 1 ends at 1000 ns; then worker 1 polls, and worker 0 does its last 500 ns
+    # at 3/4
     seen = flow(each((1000 * NS,), (500 * NS,)), 2, CORE, SMT)
     assert ends(seen) == [1_666_667, 1000 * NS]
     assert seen.of_worker("inflation_smt_ps") == [666_667, 500 * NS]
@@ -382,9 +383,9 @@ def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
 
 
 def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -> None:
-    # Worker 2 begins a picosecond before worker 0, at a fourth of the speed, since four workers read then. So it is
-    # ahead by a fourth of a picosecond of work. When workers 1, 3 and 4 have ended, both run at half speed: worker 2 is
-    # ahead by half a picosecond of time, and both workers end in the same picosecond.
+    # Worker 2 begins a picosecond before worker 0, at a fourth of the speed, since four workers read then. So worker 2
+    # is ahead by a fourth of a picosecond of work. When workers 1, 3 and 4 have ended, both run at half speed: worker 2
+    # is ahead by half a picosecond of time, and both workers end in the same picosecond.
     other = body(reads(3))
     seen = together(body(Run(1, ()), reads(9)), other, body(reads(9)), other, body(Run(1, ()), reads(3)))
     assert ends(seen)[0] == ends(seen)[2]

@@ -153,7 +153,7 @@ def test_a_blocked_worker_alone_is_a_deadlock_that_is_named() -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_folded_programs_have_groups(join: str) -> None:
-    """One row is spawned twelve times; each time it leaves a child unjoined."""
+    """The task of one row is spawned twelve times. Each of the twelve tasks leaves a child unjoined."""
     once = graph(task(GROUP, task(T, task(T)), END, BEHIND))
     times = 12
     folded = replace(
@@ -192,7 +192,9 @@ def written(*, nested: bool) -> Graph:
 
 
 def test_groups_of_a_graph_in_python_and_what_they_leave_to_wait_for() -> None:
-    """At its end the task waits only for the child that it spawned before the group."""
+    """The group waits for all tasks that are spawned in the group. At the end of the root only the child that the root
+    spawned before the group is left to wait for.
+    """
     ops = [Op(code) for code in written(nested=True).workload.op_code[:10]]
     assert ops == [
         Op.SPAWN,

@@ -89,7 +89,7 @@ def test_a_helper_uses_bandwidth() -> None:
 
 
 def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
-    """Each prefetched line that the worker uses saves it 90 ns, for any lifespan and any share of computing."""
+    """Each prefetched line that the worker uses saves the worker 90 ns, for any lifespan and any share of computing."""
     units = [task(Run(300 * NS * (n % 3), reads(*range(3 * n, 3 * n + n % 4)))) for n in range(12)]
     plain, *_ = outcome(helped(*units, lifespan=None))
     for lifespan in (0, 320, 640, 10**6):
@@ -137,8 +137,8 @@ def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
 
 
 def test_an_abort_lets_a_helper_begin_anew() -> None:
-    """The attempt of worker 1 aborts while the helper is in its first access; the helper restarts without the rest of
-    it.
+    """The attempt of worker 1 aborts while the helper is in its first access; the helper restarts, and leaves
+    out the rest of this access.
     """
     long, short = task(BEGIN, STORE, 900 * NS, COMMIT), task(BEGIN, 100 * NS, STORE, 100 * NS, COMMIT)
     last = task(Run(0, reads(1, 2, 3)))

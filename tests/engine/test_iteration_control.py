@@ -49,7 +49,7 @@ def measured(plan: Plan) -> list[Measures]:
 
         simulate(controlled(plan, choose), 1, engine, check=True)
     iterations = sum(step.ends_iteration for step in steps(plan.workload.phases, plan.workload.loops))
-    first, *others = (each[: iterations - 1] for each in told.values())  # the serial time calls it again
+    first, *others = (each[: iterations - 1] for each in told.values())  # without the calls for the serial time
     for one, other in ((one, other) for each in others for one, other in zip(first, each, strict=True)):
         assert all(np.array_equal(getattr(one, field), getattr(other, field)) for field in Measures._fields)
     return first

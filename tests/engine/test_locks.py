@@ -414,7 +414,7 @@ MEET = Use(Op.BARRIER)
 
 
 def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
-    """Return a body for each worker: it comes to the first barrier at its time, to later barriers without delay."""
+    """Return a body for each worker. A worker arrives at its own time, and at later barriers without delay."""
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
     words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
     return graph(*bodies, deal=Deal.CYCLIC, words=words)
@@ -513,7 +513,9 @@ def test_one_signal_lets_one_pass() -> None:
 @pytest.mark.parametrize("parties", [1, 2])
 @pytest.mark.parametrize("kind", BARRIERS)
 def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, parties: int) -> None:
-    """More workers use the barrier than it has parties: later workers meet while the first ones are still leaving."""
+    """More workers use the barrier than the barrier has parties: later workers meet while the first ones are still
+    leaving.
+    """
     bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
     words = (SyncObject("gate", Role.BARRIER, parties=parties),)
     work = graph(*bodies, deal=Deal.CYCLIC, words=words)

@@ -191,7 +191,8 @@ def test_a_push_costs_the_look_at_the_data_and_the_line_of_another_queue(access:
     run = seen(graph(task(*[on(access, ns=5000)] * 4), regions=HALVES), how)
     step = (60 + 150) * NS + line_ps
     assert [t for t, *_ in run.of_rank(Rank.PUT)] == [60 * NS + k * step for k in range(4)]
-    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]  # the join counter; last task free
+    # the end of each task but the last one moves the line of the join counter
+    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]
     assert run.of_worker("overhead_ps") == [4 * step + joins[0], joins[1]]
 
 

@@ -210,7 +210,8 @@ def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...]) -> 
 # ---- items that are dealt by where their data lies ------------------------------------------------------------------
 
 DISTRIBUTIONS = ("random", "interleave", "locality", "balanced", "mixed-locality-balanced", "mixed-locality-interleave")
-PAIRS = {"random": 0, "interleave": 0, "mixed-locality-interleave": 1}  # looks at each row and worker, else 2
+# looks at each pair of a row and a worker; all other distributions look twice
+PAIRS = {"random": 0, "interleave": 0, "mixed-locality-interleave": 1}
 ROWS, WORKERS = 60, 6
 WORK = {"name": "reduce", "emits": 600, "rows": ROWS, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}

@@ -130,8 +130,8 @@ def test_timed_sleeps_double_up_to_their_bound() -> None:
 
 @pytest.mark.parametrize(("first_ns", "looks_ns"), [(1000, 100 + 1000), (10_000, 150 + UNPARK + WAKE)])
 def test_a_timed_sleep_ends_by_itself_or_by_a_wake_up(first_ns: int, looks_ns: int) -> None:
-    # The worker sleeps from 100 ns on. It looks when its sleep of `first_ns` ends or when the wake-up by the push at
-    # 150 ns takes effect, whichever is earlier.
+    # The worker sleeps from 100 ns on. The worker looks when its sleep of `first_ns` ends or when the wake-up by the
+    # push at 150 ns takes effect, whichever is earlier.
     sleep = {"recheck": "none", "first_ns": first_ns}
     work = graph(task(150 * NS, task(10 * NS), 100_000 * NS))
     seen = run(work, how=resting(sleep=sleep, wake={"at": "empty-queue", "chain": 1, "chain_by": "finder"}))
@@ -266,7 +266,8 @@ def test_workers_without_a_part_sleep_after_a_time() -> None:
         how = runtime(costs={"unpark_ns": UNPARK, "wake_ns": WAKE}, idle={"between_ns": between, "phases": ONE_PHASE})
         seen = run(work, 2, ALL, how)
         assert (wakeups(seen), seen["makespan_ps"]) == ([0, woken], (70_000 + woken * UNPARK) * NS)
-        # the worker sleeps after 10 us of the serial phase, until it is awake again
+        # Worker 1 falls asleep after 10 us of the serial phase. The end of the phase wakes worker 1, which sleeps until
+        # the wake-up takes effect.
         asleep_ns = 40_000 + UNPARK + WAKE if woken else 0
         assert seen.of_worker("asleep_ps") == [0, asleep_ns * NS]
         assert seen.of_worker("idle_barrier_ps") == [0, (10_000 if woken else 50_000) * NS]
@@ -427,7 +428,9 @@ def test_a_worker_bound_to_a_join_keeps_nobody_asleep() -> None:
     ],
 )
 def test_who_can_always_take_from_a_queue(level: dict[str, Any], reach: Reach) -> None:
-    """Worker 2 takes from queue 1, the second of its others. Joins `own` bind workers, so that reach matters always."""
+    """``reach`` says how surely worker 2 takes from queue 1, the queue of another worker. The plan notes the reach only
+    where it matters; under joins `own`, which bind workers to their own queues, it always does.
+    """
     how = resting().model_copy(update={"join": "own"})
     rules = plan_of(graph(task(NS)), 3, stealing(level), how, toy(cores=3)).idle
     assert rules is not None

@@ -315,8 +315,9 @@ def test_priorities_order_by_rank_then_actor_and_spare_those_of_simpy() -> None:
 
 
 def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
-    # Worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns: the full queue of 4 tasks then holds 3, 2 and 1. It takes
-    # new tasks only when it holds less than half of 4 tasks: tasks 5 to 10 run at once, 11 and 12 are put at 600 ns.
+    # Worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns: the full queue of 4 tasks then holds 3, 2 and 1. The
+    # queue takes new tasks only when it holds less than half of 4 tasks: worker 0 runs tasks 5 to 10 at once, and puts
+    # tasks 11 and 12 at 600 ns.
     work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
     seen = run(work, how=runtime(capacity=4, on_full="inline", resume=0.5))
     assert seen.order(0)[:6] == [5, 6, 7, 8, 9, 10]
@@ -366,7 +367,9 @@ def room_for(tasks: int, push_ns: int = 0) -> RuntimeSpec:
 
 @pytest.mark.parametrize("push_ps", [0, PUSH])
 def test_a_worker_offers_what_it_has_released_again_once_it_has_executed_one_of_them(push_ps: int) -> None:
-    """Worker 0 releases six tasks and has room for one: it puts a task, executes the next, puts another, and so on."""
+    """Worker 0 releases six tasks, and its queue has room for one task: worker 0 puts a task into the queue, executes
+    the next task, puts another task, and so on.
+    """
     names = [f"t{i}" for i in range(6)]
     tasks = [task(Run(LONG), name=name, after=("first",)) for name in names]
     work = graph(task(Run(LONG), name="first"), *tasks)
@@ -385,8 +388,8 @@ def test_a_worker_that_is_dealt_more_than_its_queue_holds_offers_it_one_by_one()
 
 
 def test_what_is_released_within_a_join_is_executed_within_it() -> None:
-    """A body waits for children that depend on the first child. The queue has no room for them: the body executes them
-    all.
+    """A body waits for children that depend on the first child. The queue has no room for these children:
+    within the join the body's worker executes all of them.
     """
     children = [task(Run(LONG), name=f"c{i}", after=("first",)) for i in range(5)]
     work = graph(body(task(Run(LONG), name="first"), *children, WAIT, Run(LONG)))

@@ -125,7 +125,8 @@ def test_a_central_queue_is_saturated_at_one_transfer_a_task(workers: int, task_
 def test_latency_alone_serves_everybody_at_once() -> None:
     tasks, plan = 3000, stealing(FROM_ALL, **CENTRAL)
     seen = run(items(tasks, 80 * NS), 12, plan, served("latency"), machine=toy(cores=12))
-    # The queue's line is at the core of worker 0: 5 ns for worker 0, 20 ns for the others; each task needs it twice.
+    # The queue's line is at the core of worker 0: a transfer takes worker 0 5 ns, the others 20 ns. Each task needs the
+    # line twice.
     assert seen["makespan_ps"] / NS < tasks * (80 + 41) / 12 * 1.02
 
 
@@ -140,7 +141,8 @@ def test_children_that_end_at_once_count_one_after_the_other() -> None:
     assert free["line_owner_ps"] == 0
     assert paid["line_owner_ps"] >= sum(20 * i for i in range(1, workers)) * NS - 7 * 20 * 7 * NS
     ends = sorted(end for _, worker, _, end in paid.stretches if worker)
-    assert ends[-1] < 20_000 * NS  # they end before the wait, so that worker 0 pays for one transfer
+    # the children end before the wait of worker 0, so that worker 0 pays for one transfer
+    assert ends[-1] < 20_000 * NS
     assert paid["makespan_ps"] == 20_021 * NS
 
 

@@ -280,7 +280,7 @@ def spread(effects: Effects = Effects()) -> Plan:  # noqa: B008
 
 
 LONG = graph(task(task(50 * NS), 90_000 * NS, WAIT))
-ODD_PS = 4_000_000_000_000_001  # three of them exceed 2 ** 53 ps
+ODD_PS = 4_000_000_000_000_001  # ps of an item; the sum of three items exceeds 2 ** 53
 DEALT = items(300, 90 * NS, 410 * NS, deal=Deal.MASTER)
 RANGES: dict[str, Callable[[], Plan]] = {
     "a range of its own": lambda: plan_of(items(500, 100 * NS), workers=1),
@@ -457,14 +457,17 @@ def test_random_plans_that_may_skip_ahead(chance: Random) -> None:
 
 
 def produced(chance: Random) -> Plan:
-    """Return equal items from an extra producer; their time depends on the node and the other threads of the core."""
+    """Draw equal items from an extra producer. An item's time depends on the node of its worker and on other threads of
+    the worker's core.
+    """
     shape = {"sockets": chance.choice((1, 2)), "cores": chance.choice((1, 3)), "threads": chance.choice((1, 2))}
     speeds = {"busy_ppm": chance.choice((650_000, 333_333)), "poll_ppm": 900_000}
     machine = toy_with(shape, smt=speeds, hop_latency_ns=chance.choice((100, 100, 5000)))
     workers = chance.randint(1, machine.threads)
     item_ps = chance.choice((50, 150, 199, 1000)) * NS + chance.choice((0, 1))
     work = items(chance.choice((50, 700, 4000)), item_ps, item_ps, Deal.MASTER, (LINE,), ((1, 0, 0),), (READY,))
-    # the producer catches up with the workers if a push takes up to half of an item's time / number of workers
+    # The producer keeps up with workers whose items take a time t if a push takes at most t / workers. A push takes
+    # half of this time, or 1 ns more, or one and a half times this time, or (almost) no time.
     just_ns = max(item_ps, 100 * NS) // (2 * workers * NS)
     capacity = chance.choice((3, 4, 20))
     push_ns = chance.choice((0, 1, just_ns, just_ns + 1, 3 * just_ns))

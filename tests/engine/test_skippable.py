@@ -334,7 +334,7 @@ def test_tasks_that_take_no_time_are_run_at_once() -> None:
 
 @pytest.mark.parametrize("thief", [1, 2])
 def test_ends_of_an_instant_come_in_worker_order(thief: int) -> None:
-    # At 400 ns worker 0 reaches the join, and then the thief completes it: the thief continues the parent.
+    # At 400 ns worker 0 reaches the join, and then the thief completes the join: the thief continues the parent.
     work = graph(task(task(300 * NS), 400 * NS, WAIT, 40 * NS))
     result = assert_skipping_changes_nothing(plan_of(work, thief + 1, FIRST))
     assert result.counters["makespan_ps"] == 440 * NS

@@ -53,12 +53,12 @@ def test_a_rule_asks_for_tiers_by_the_depth_of_the_roots_in_the_tree(tiers: Any,
 
 def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_its_parent() -> None:
     # When task 0 spawns task 1 (of tier `root`), the worker begins task 1 and puts task 0 into the pool. When task 1
-    # spawns tasks 2 and 3, it goes on, and tasks 2 and 3 are put into the deque.
+    # spawns tasks 2 and 3, task 1 goes on, and tasks 2 and 3 are put into the deque.
     keys = {"tiers": {"depth": 1}, "dispatch": TO_POOL, "spawn": {"root": "work-first"}}
     seen = run(TREE, 1, pooled(**keys))
     assert puts(seen) == [(0, 0, 1), (0, 2, 0), (0, 3, 0), (300, 0, 1), (300, 5, 0), (300, 6, 0)]
-    # task 1 ends at 200 ns; the worker finds task 0 at 300 ns and leaves it for task 4; 4 ends at 500, 0 is found at
-    # 600 ns
+    # Task 1 ends at 200 ns. The worker finds task 0 at 300 ns, which spawns task 4: the worker puts task 0 back and
+    # begins task 4. Task 4 ends at 500 ns, and the worker finds task 0 at 600 ns.
     assert seen["makespan_ps"] == 600 * NS
 
 
@@ -165,8 +165,9 @@ TWO = graph(task(task(1000 * NS), task(1000 * NS), WAIT))
 
 
 def test_the_second_subtree_waits_for_the_first() -> None:
-    # Both workers probe the pool at 0 ns, and both probes end at 100 ns. Worker 0's probe is first: it takes task 1,
-    # and the gate is closed for worker 1. At 1100 ns task 1 ends; worker 0 is first again and takes task 2 at 1200 ns.
+    # Both workers probe the pool at 0 ns, and both probes end at 100 ns. Worker 0's probe is first: worker 0
+    # takes task 1, and the gate is closed for worker 1. At 1100 ns task 1 ends. Worker 0 is first again and takes task
+    # 2 at 1200 ns.
     seen = run(TWO, 2, gated())
     assert seen.order(0) == [1, 2]
     assert seen.order(1) == []

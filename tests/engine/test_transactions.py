@@ -75,7 +75,7 @@ def test_who_meets_a_writer_aborts_there_and_begins_again() -> None:
     [
         # both read the object at the same time, and nobody writes
         (body(BEGIN, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, LOAD, 20 * NS, COMMIT), 50),
-        # an attempt writes what it has read and opens it again
+        # an attempt writes the object that the attempt has read before, and opens the object again
         (body(BEGIN, LOAD, 10 * NS, STORE, LOAD, STORE, 10 * NS, COMMIT), body(20 * NS), 20),
         # worker 0 commits at 20 ns, before worker 1 opens the object at 20 ns
         (body(BEGIN, STORE, 20 * NS, COMMIT), body(BEGIN, 20 * NS, STORE, COMMIT), 20),

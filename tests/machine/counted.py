@@ -94,8 +94,8 @@ def nodes_of(nodes: list[tuple[int, int]], threads: int) -> int:
     """Return the number of ``nodes`` (processors, bytes of memory) that count.
 
     Each node with memory counts. Nodes without memory count once for each set of processors of which some are usable,
-    but not if the set includes all processors of a node that has memory and processors. If no node has memory, all nodes
-    count, at least one.
+    but not if the set includes all processors of a node that has memory and processors. If no node has memory, all
+    nodes count, at least one.
     """
     if not any(memory for _, memory in nodes):
         return len(nodes) or 1

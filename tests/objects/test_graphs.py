@@ -269,12 +269,6 @@ def test_a_chain_takes_its_span_on_any_number_of_workers(workers: int) -> None:
     assert makespan_ns(chain, workers) == 500
 
 
-def test_dealt_tasks_end_together() -> None:
-    graph = Graph.from_edges(np.zeros((0, 2), int), [100] * 8, deal="cyclic")
-    assert makespan_ns(graph, 4) == 200
-    assert graph.parallelism == 8
-
-
 @given(st.integers(1, 9), st.lists(st.tuples(st.integers(0, 99), st.booleans()), min_size=1, max_size=4))
 @settings(max_examples=30)
 def test_the_span_of_a_pipeline(items: int, stages: list[tuple[int, bool]]) -> None:

@@ -32,14 +32,6 @@ def test_a_ring_of_four_sockets() -> None:
     assert ring.check() == []
 
 
-def test_other_topologies() -> None:
-    assert ns.Machine.fully_connected(4).hops.tolist() == (1 - np.eye(4, dtype=int)).tolist()
-    mesh = ns.Machine.mesh(8, 8)
-    assert (mesh.nodes, mesh.hops[0, 63], mesh.hops[9, 18]) == (64, 14, 2)
-    assert ns.Machine.twisted_ladder(8).hops.max() == 3
-    assert ns.Machine.ring(1).hops.tolist() == [[0]]
-
-
 def test_like_gives_nodes_and_distances() -> None:
     shipped = ns.Machine.shipped("opteron-875-8s")
     ladder = ns.Machine.twisted_ladder(8, like=shipped)

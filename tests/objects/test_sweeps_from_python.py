@@ -95,12 +95,6 @@ def test_the_usual_directory_differs_for_every_other_sweep() -> None:
     assert len(first.to_frame()) == 8  # the results of the last call, with two repeats
 
 
-def test_a_directory_of_another_mapping_is_refused() -> None:
-    ns.sweep(SWEEP, "here", jobs=1)
-    with pytest.raises(InputError, match="here: holds results of another specification"):
-        ns.sweep({**SWEEP, "seed": 9}, "here", jobs=1)
-
-
 def test_changes_are_in_the_yaml_that_is_kept() -> None:
     ns.sweep(SWEEP, "here", jobs=1, strategy="threshold", **{"strategy.amount": "half", "model.mlp": 0.5})
     again = load_sweep("here/spec.yaml")

@@ -68,7 +68,7 @@ def test_a_program_that_sleeps_has_the_graph_of_one_that_does_not() -> None:
 
 
 def test_threads_that_wait_for_each_other_get_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The thread whose turn it is waits for another thread: if turns did not end, the program would hang."""
+    """A thread waits for another thread during its own turn: if such turns did not end, the program would hang."""
     monkeypatch.setattr(program_runs, "PATIENCE_S", 1)
     found = recorded(compiled("together", TOGETHER), threads=2, repeats=1)
     assert found.status == 0

@@ -46,7 +46,9 @@ def test_mean_of_one_repeat_has_no_interval_and_of_none_no_value():
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(51, 99)), min_size=2, max_size=FEWEST - 1))
 def test_few_repeats_have_the_interval_of_the_linearised_ratio(pairs):
-    """The t interval of the residuals of a regression through the origin (Cochran 1977, equation 6.13)."""
+    """The variance of a ratio of sums: the mean square of the residuals part - ratio x whole, divided by the number of
+    pairs and by the squared mean of ``whole`` (Cochran 1977, equation 6.13).
+    """
     part, whole = np.array(pairs, float).T
     estimate = ratio_interval(part, whole)
     count, ratio = len(pairs), part.sum() / whole.sum()

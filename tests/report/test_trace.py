@@ -101,7 +101,7 @@ def test_traces_of_random_plans_are_sound_and_add_up(
     expected = [sum(result.per_worker[name][:workers] for name in names).tolist() for names in parts]
     if run.plan.costs.line == "yes" or run.plan.idle:  # an idle stretch includes waits for lines, and wakes
         shown, expected = ([each[0], np.sum(each[1:3], axis=0).tolist(), *each[3:]] for each in (shown, expected))
-    if result.counters["aborts"]:  # a trace shows what aborted attempts did; the split counts it as wasted
+    if result.counters["aborts"]:  # a trace shows the work of aborted attempts, which the split counts as wasted time
         shown, expected = ([np.sum(each, axis=0).tolist()] for each in (shown, expected))
     assert shown == expected
     assert np.sum(shown) == workers * result.counters["makespan_ps"]

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the page without the files beside it."""
+    """Return a copy of the page in a folder without other files."""
     return shutil.copy(written(tmp_path_factory).page, tmp_path_factory.mktemp("sent") / "page.html")
 
 

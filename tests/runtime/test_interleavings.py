@@ -58,7 +58,7 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     ],
 )
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:
-    """Each case runs in the weakest memory model that can be explored; it has all schedules of stricter ones."""
+    """Each case runs in the weakest memory model that can be explored, which has all schedules of stricter models."""
     assert set(explore(program, memory, about).values()) == {"sound"}
 
 

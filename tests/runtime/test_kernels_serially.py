@@ -11,7 +11,6 @@ import pytest
 from recorded_graphs import SMALL, recorded
 
 import numasim as ns
-from numasim.runtime.runtime_program import Order, run_kernel
 
 
 def kernels(program: Path) -> list[dict[str, Any]]:
@@ -55,12 +54,3 @@ def test_objects_can_be_left_out(label: str, program: Path, tmp_path: Path) -> N
     assert not len(without.accesses)
     assert (without.op_code == with_objects.op_code).all()
     assert (without.segment_compute_ps == with_objects.segment_compute_ps).all()
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_random_graphs_are_valid_and_run_once_each(seed: int, program: Path, tmp_path: Path) -> None:
-    parameters = {"depth": 3 + seed % 5, "width": 1 + seed % 6, "graph_seed": seed, "low_ns": 0, "high_ns": 300}
-    run, graph = recorded(program, tmp_path, "graph", **parameters)
-    assert graph.tasks == run.columns["tasks"] > 1
-    (executed,) = run_kernel(Order("graph", parameters, workers=2), program)
-    assert executed.columns["tasks"] == graph.tasks

@@ -60,13 +60,6 @@ def rested(run: KernelRun) -> None:
         assert 0 <= asleep_ps <= run.makespan_ps + max(0, *(-run.worker[name][worker] for name in parts))
 
 
-@pytest.mark.parametrize("strategy", ["threshold", "breadth-first", "steal-half", "locality-binding", "work-pushing"])
-def test_queues_of_all_kinds_wake_sleepers(program: Path, tmp_path: Path, strategy: str) -> None:
-    plan = plan_file(tmp_path, resting(tmp_path, strategy, "taskflow"), "help", WORKERS)
-    for run in run_kernel(Order("graph", {"depth": 5, "graphs": 4}, plan=plan, repeat=3), program):
-        rested(run)
-
-
 MS = 1_000_000_000  # ps
 LONG_WORK = graph(task(20 * MS, task(5 * MS), task(5 * MS), WAIT))
 

@@ -47,13 +47,6 @@ def holds(run: KernelRun) -> None:
         assert columns[f"{name}_remote"] == far
 
 
-@pytest.mark.parametrize("workers", [1, 2, 8])
-def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
-    for run in run_kernel(Order("fib", {"n": 15}, workers=workers, repeat=5), program):
-        holds(run)
-        assert run.columns["tasks"] == 1973  # 2 F(16) - 1 calls of fib(15)
-
-
 def needs_no_graph(strategy: str) -> bool:
     """Return whether a shipped strategy needs nothing from the plan's graph (see test_tasks_told_apart.py)."""
     found = read_strategy(strategy)

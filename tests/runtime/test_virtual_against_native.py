@@ -190,7 +190,9 @@ def test_threads_refuse_a_plan_with_a_sentence(
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
-    """A spawn into a full queue executes the child at once; the task that ended last leaves its fiber to it."""
+    """A spawn into a full queue executes the child at once; the task that ended last leaves its fiber to
+    this child.
+    """
     inner = [task(5, *[task(7) for _ in range(6)], WAIT, 3) for _ in range(5)]
     work = graph(task(*inner, WAIT, 2))
     how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})

@@ -125,7 +125,7 @@ class Round:
     bit: Callable[[Any, int], bool]
 
     def probes(self) -> Iterator[tuple[int, int]]:
-        """Yield the probes of the round; each probe is decided when it is requested."""
+        """Yield the probes of the round. Each probe is chosen only when the caller asks for the next probe."""
         for index, level in enumerate(self.oracle.searched):
             if not level.span[0] <= self.view.iteration <= level.span[1]:
                 continue

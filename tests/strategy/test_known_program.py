@@ -1,4 +1,4 @@
-"""The program as controllers see it: against a tree and machines that were drawn by hand."""
+"""The data that controllers get about a program: the arrays over tasks, units and caches, worked out by hand."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 from laws_equations import Pass, live_at_most, on_machine, packed_work, pass_of, space_checks, time_checks
 
 SOCKETS, CORES = 2, 3
-SEARCH_PS = 10**9  # 1 ms, for a search: twenty times the mean wait of a head worker before it looks into another socket
+# 1 ms, for a search: twenty times the mean wait of a head worker before the head searches another socket
+SEARCH_PS = 10**9
 QUICK = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100}, poll_ns=1000)
 ITERATIONS = 5
 MIXED = [{"from": "own", "queue": "cf"}, {"from": "own-socket"}]  # levels

@@ -28,7 +28,7 @@ from numasim.workload.algorithms.random_ranks import (
 from numasim.workload.families.sort import MERGE_SPLIT, SortGraph, Sorts, drawn_ranks, recursion
 
 SIZES = st.tuples(st.integers(0, 5000), st.integers(0, 5000), st.integers(1, 5000)).filter(lambda s: s[0] + s[1] > 0)
-DEVIATIONS = 5  # standard deviations; a correct draw exceeds them once in two million; every run has the same draws
+DEVIATIONS = 5  # standard deviations; one correct draw in two million deviates more; every run has the same draws
 
 
 def column(number: int) -> np.ndarray:

@@ -117,7 +117,9 @@ def test_what_the_runtime_does_for_a_construct_adds_to_its_overhead(construct: s
 @pytest.mark.parametrize("lines", [0, 3])
 @pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
 def test_lines_of_the_runtime_move_with_its_lock(mapping: str, access_ns: float, lines: int) -> None:
-    """Lines of the lock, the variable and the runtime move to each new holder; at first they come from memory."""
+    """Lines of the lock, the variable and the runtime move to each new holder; the first holder gets the lines
+    from memory.
+    """
     strategy = {"like": "randomized", "mapping": mapping, "locks": {"kind": "mcs"}}
     work = {"name": "syncbench", "construct": "atomic", "construct_lines": lines}
     row = counters(workload=work, strategy=strategy, workers=2)

@@ -63,7 +63,8 @@ ROWS = 8096
 # rows of an elimination if all packings are tried, and rows as in the paper; number of steps of a loop
 TRIED, WHOLE, STEPS = 1024, 2048, 32
 NOISE, SEEDS, PROFILE_NS = 0.03, 10, 200
-SEARCHED, FIXED, LAST = 16, 5, 3  # iterations: if it searches, if the packing is fixed; the last that count
+# iterations of a run that searches, and of a run with a fixed packing; number of the last iterations that are timed
+SEARCHED, FIXED, LAST = 16, 5, 3
 KEEPS = ("faster", {"faster_by_per_mille": 5})
 SIZES = 8  # number of cache sizes for which packings are made
 WITHIN, MOST_ITERATIONS, MISSES, MOST_FREE = 0.02, 8, 1, 0.05
@@ -255,7 +256,7 @@ def distinct(packings: Sequence[I64]) -> list[I64]:
 
 
 def tried_packings(plan: Plan) -> list[I64]:
-    """Return the packings of `all_packings`, as they are and cut at the slices."""
+    """Return the packings of `all_packings`, each uncut and cut at the borders of the slices."""
     assert plan.tuning is not None
     program = plan.tuning.program
     used = shared_cache_bytes(plan.tuning.misses, program.line_bytes, program.subtree_end)

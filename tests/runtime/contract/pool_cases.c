@@ -66,7 +66,7 @@ static int with_pool(const pool_way *of, int (*where)(int (*call)(void)), int (*
     return error;
 }
 
-#define HERE_AND_ELSEWHERE(CALL, CHECKED)                                                                     \
+#define HERE_AND_ELSEWHERE(CALL, CHECKED)                                                               \
     static int CALL##_here(const pool_way *of) { return CHECKED(with_pool(of, here, CALL)); }           \
     static int CALL##_in_thread(const pool_way *of) { return CHECKED(with_pool(of, in_thread, CALL)); } \
     static int CALL##_in_child(const pool_way *of) { return CHECKED(with_pool(of, in_child, CALL)); }
@@ -87,7 +87,8 @@ static int destroy_in_child(const pool_way *of) {
     return error ? error : destroy();
 }
 
-/* Return whether the pool has threads. A fork does not copy them, so the pool refuses to run in a forked process. */
+/* Return whether the pool has threads. A fork does not copy threads, so such a pool
+ * refuses to run in a forked process. */
 static bool has_threads(const pool_way *of) { return of->mode == NS_MODE_NATIVE || of->mode == NS_MODE_EMULATED; }
 /* ThreadSanitizer sees neither that fibers were made before the fork, nor that threads belong to another process. */
 #ifdef __SANITIZE_THREAD__

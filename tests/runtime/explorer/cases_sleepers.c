@@ -62,7 +62,8 @@ static void execute(void) {
     ns_sleepers_ended(it.sleepers, it.done, before + 1);
 }
 
-/* Workers from 2 on can always take the tasks. Worker 1 is said to be able at times; it never can. */
+/* Workers from 2 on can always take the tasks. This function says that worker 1 can
+ * sometimes take tasks; in the cases worker 1 never takes any. */
 static enum ns_reach reach(void *context, uint32_t worker) {
     (void)context;
     return worker > 1 ? NS_REACH_ALWAYS : worker == 1 ? NS_REACH_SOMETIMES : NS_REACH_NEVER;

@@ -221,7 +221,7 @@ int main(int count, char **words) {
     check_pool(pool);
     options.plan = "/no/such/plan";
     require(code_of([&] { ns::pool refused(options); }) == NS_ERROR_FILE, "a pool that cannot be had is an error");
-    int nested = NS_OK; /* a task that runs its own pool would wait for itself, so it gets an error instead */
+    int nested = NS_OK; /* a task that runs its own pool would wait for itself: the run returns an error instead */
     pool.run([&] { nested = code_of([&] { pool.run([] {}); }); });
     require(nested == NS_ERROR_CALLER, "a task cannot run its own pool");
     ns::pool moved(std::move(pool));

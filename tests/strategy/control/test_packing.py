@@ -50,7 +50,7 @@ def test_equation_2_and_initial_packing_by_hand() -> None:
     assert packed(65) == [1, 6]
     assert packed(64) == [2, 3, 6]
     assert packed(54) == [2, 3, 7, 8]
-    assert packed(29) == [2, 4, 8]  # 5 and 7 are leaves that do not fit, so they are in no subtree
+    assert packed(29) == [2, 4, 8]  # leaves 5 and 7 do not fit into the cache: they are in no subtree
     assert packed(9) == []
 
 

@@ -31,7 +31,8 @@ def test_figure_4() -> None:
 def test_a_root_of_several_phases_has_its_part_of_the_first() -> None:
     first = program_of([[LEAF, LEAF], [LEAF, LEAF]])
     shared = Program(**{**vars(first), "roots": ((0, 1), (1, 2, 3))})
-    # root 1 is the second half of phase 0; in phase 1 it is the first third, root 2 straddles, root 3 follows
+    # Root 1 has the second half of the data in phase 0, and counts by this half. In phase 1, root 1 has the first
+    # third, root 2 the middle third, which lies across the middle of the data, root 3 the last third.
     assert slices(shared, 2).tolist() == [0, 1, -1, 1]
 
 

@@ -225,7 +225,7 @@ def test_instructions_of_tasks_bound_by_the_processor(
 
 
 def test_most_instructions_decide() -> None:
-    """Half of the instructions are not most of them; many small tasks do not outweigh a large task."""
+    """Half of the instructions are not most instructions; many small tasks do not outweigh a large task."""
     assert is_cpu_bound(CpuBoundSpec(), np.array([0, *[99] * 9]), np.array([10**9, *[10**6] * 9]))
     assert not is_cpu_bound(CpuBoundSpec(), np.array([0, 9999]), np.array([10**9, 10**9]))
     assert is_cpu_bound(CpuBoundSpec(), np.array([0, 0, 9999]), np.array([10**9] * 3))
