@@ -60,7 +60,7 @@ def searches(seen: Seen, worker: int = 1) -> tuple[int, float]:
         ("onetbb", 66 + 100 + 1, 1, 66 * 400 + 100 * 900),
         ("opencilk", 6 + 794 + 1, 4, 3 * (6 * 600 + 794 * 1467)),  # 3 searchers: 3 div log2(3) = 3 times as long
         ("taskflow", 60 + 150 + 1, 1, 150 * 500),
-        ("fork-join-pool", 2, 3, 3200),
+        ("fork-join-pool", 3, 3, 3840),
         ("dotnet", 2, 3, 35_000),
         ("starpu-lws-blocking", 1, 0, 0),  # the lengths of empty queues are known without a probe
     ],
