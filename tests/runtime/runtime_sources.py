@@ -12,10 +12,12 @@ import pytest
 from compiling import RUNTIME, core_sources
 
 from numasim.parts import catalog
+from numasim.parts.models.strategy_model import MOVES
 from numasim.plan.build_plan import build_plan
 from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
 from numasim.spec.run_spec import resolve
+from numasim.spec.single_part import read_strategy
 
 HERE = Path(__file__).parent
 MACHINE = "xeon-e5-2620-2s"  # two nodes, each a socket
@@ -24,6 +26,15 @@ LOCKS = ("locks_*.c", "numa_*.c", "mcs.c", "waiting.c")
 STRATEGIES = catalog.names("strategies")
 TUNED = ("cats", "laws")  # strategies with a controller
 LONGEST_SECONDS = 1800  # time limit that ends a hanging program
+
+
+def runs_on_threads(strategy: str) -> bool:
+    """Return whether threads take a shipped strategy: no tasks leave full queues, and no level is polled."""
+    found = read_strategy(strategy)
+    return not (any(each.full in MOVES for each in found.queues.values()) or any(each.every for each in found.steal))
+
+
+THREADED = tuple(name for name in STRATEGIES if runs_on_threads(name))
 
 
 def sources(*patterns: str) -> list[Path]:

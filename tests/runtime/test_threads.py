@@ -17,10 +17,9 @@ from typing import get_args
 import numpy as np
 import pytest
 from compiling import RUNTIME, THREADS, WARNINGS, compile_objects
-from runtime_sources import HERE, MACHINE, library_sources, plan_file, strategy_file, told
+from runtime_sources import HERE, MACHINE, THREADED, library_sources, plan_file, strategy_file, told
 
 from numasim.errors import InputError
-from numasim.parts import catalog
 from numasim.runtime.fields_file import compile_plan, plan_fields, write_fields, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.schema.enumerations import BarrierName, LockName
@@ -54,7 +53,7 @@ def needs_no_graph(strategy: str) -> bool:
 
 
 @pytest.mark.parametrize("how", ["ompi help", "ompi continuation", "bare help"])
-@pytest.mark.parametrize("strategy", [name for name in catalog.names("strategies") if needs_no_graph(name)])
+@pytest.mark.parametrize("strategy", [name for name in THREADED if needs_no_graph(name)])
 def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strategy: str, how: str) -> None:
     runtime, join = how.split()
     plan = plan_file(plans, strategy, join, 4, runtime)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from compiling import RUNTIME, compile_objects, compile_program
 from idle_rules import RULES, resting
-from runtime_sources import HERE, MACHINE, STRATEGIES, library_sources, refusal, sources, told
+from runtime_sources import HERE, MACHINE, THREADED, library_sources, refusal, sources, told
 from runtime_sources import plan_file as plan_file_on
 from seeded_bugs import BUGS
 from test_threads import FIB_12_CALLS, holds, needs_no_graph
@@ -37,7 +37,7 @@ from numasim.spec.single_part import read_strategy
 
 BIG = "xeon-6130-4s"  # has 64 cores
 TEAMS = (2, 3, 5, 16, 64)
-FREE = [name for name in STRATEGIES if needs_no_graph(name)]
+FREE = [name for name in THREADED if needs_no_graph(name)]
 JOINS = ("help", "continuation")
 
 
@@ -60,7 +60,7 @@ def test_no_seed_loses_or_repeats_a_task(program: Path, tmp_path: Path, strategy
             assert run.columns["tasks"] == FIB_12_CALLS
 
 
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in FREE])
+@pytest.mark.parametrize("strategy", [name for name in THREADED if name not in FREE])
 def test_nor_does_any_where_tasks_are_told_apart(program: Path, strategy: str) -> None:
     plan = plan_of(workload("heat-ir"), 16, shipped_strategy(strategy), machine=machine(MACHINE))
     for seed in (1, 2):
@@ -184,7 +184,7 @@ def check_same_steps(plan: Plan, seed: int, naps_ps: int = 0) -> None:
     assert 0 <= found.columns["asleep_ps"] - counts["asleep_ps"] <= workers * naps_ps
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", THREADED)
 def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
     """`verification/turns_against_simulator.py` prints the shares of all strategies.
 

@@ -60,7 +60,7 @@ def searches(seen: Seen, worker: int = 1) -> tuple[int, float]:
         ("onetbb", 66 + 100 + 1, 1, 66 * 400 + 100 * 900),
         ("opencilk", 6 + 794 + 1, 4, 3 * (6 * 600 + 794 * 1467)),  # 3 searchers: 3 div log2(3) = 3 times as long
         ("taskflow", 60 + 150 + 1, 1, 150 * 500),
-        ("fork-join-pool", 2, 3, 3200),
+        ("fork-join-pool", 3, 3, 3840),
         ("dotnet", 2, 3, 35_000),
         ("starpu-lws-blocking", 1, 0, 0),  # the lengths of empty queues are known without a probe
     ],
@@ -93,7 +93,7 @@ def test_tokio_parks_after_one_failed_ring_and_half_of_the_workers_do_not_search
 def test_go_makes_four_passes_and_bounds_searchers_by_busy_workers() -> None:
     """Worker 1 searches, as 2 * 0 is below the three that are not idle; worker 2 does not: 2 * 1 is not below two."""
     seen = under("go", lone(), 4)
-    assert seen.of_worker("steal_attempts") == [0, 4 * 3 + 3, 0, 0]  # the fourth pass looks into three slots, too
+    assert seen.of_worker("steal_attempts") == [0, 4 * 3 + 3, 0, 0]  # in the fourth pass also three slots
 
 
 def test_julia_searches_for_a_time_and_half_of_the_threads_search() -> None:
@@ -128,7 +128,7 @@ def test_starpu_waits_twice_as_many_pauses_each_time_up_to_32() -> None:
     ("name", "woken"),
     [
         ("rayon", [1, 1, 1, 0, 0, 0, 0]),  # the lowest by the push, and two by the worker that has found the task
-        ("tokio", [0, 0, 0, 0, 0, 0, 0]),  # the task is in the slot, which nobody else takes from
+        ("tokio", [0, 0, 0, 0, 0, 0, 0]),  # a task in a slot that nobody else can take
         ("go", [0, 0, 0, 0, 0, 1, 1]),  # the newest, and the next one when it finds the task
         ("onetbb", [1, 1, 1, 1, 1, 1, 1]),  # a tree: each woken worker wakes two
         ("taskflow", [0, 0, 0, 0, 0, 0, 1]),  # one, and no chain
@@ -176,11 +176,38 @@ def test_only_the_first_worker_of_a_node_steals_from_other_nodes_in_hpx() -> Non
 
 
 def test_tokio_and_go_steal_half_of_a_ring_and_at_most_128() -> None:
-    """Worker 0 spawns 255 tasks and computes on; one is in its slot, and worker 1 takes half of the 254 in its ring."""
+    """Worker 0 spawns 257 tasks, one of which is in its slot and 256 in its ring, and computes on."""
     for name in ("tokio", "go"):
-        seen = under(name, graph(task(LONG * NS, *[task(NS)] * 255, LONG * NS)), 2)
+        seen = under(name, graph(task(LONG * NS, *[task(NS)] * 257, LONG * NS)), 2)
         first, second = (tasks for _, _, _, tasks in seen.steals[:2])
-        assert (first, second) == (127, 64)
+        assert (first, second) == (128, 64)
+
+
+def test_full_rings_spill_the_newest_half_in_tokio_and_the_oldest_half_in_go() -> None:
+    """One worker spawns 260 tasks. Task 257 meets a ring of 256 tasks, half of which go with it to the shared queue. In
+    the end task 260 is in the slot. After 61 tasks the worker takes one from the shared queue.
+    """
+    work = graph(task(*[task(NS)] * 260, NS))
+    assert under("tokio", work, 1).order()[:62] == [0, 260, *range(1, 60), 129]
+    assert under("go", work, 1).order()[:62] == [0, 260, *range(129, 188), 1]
+
+
+def test_a_task_in_a_slot_waits_for_its_worker_in_tokio_and_is_stolen_in_the_fourth_pass_in_go() -> None:
+    """Worker 0 spawns a task of 1 us after 20 us, when worker 1 sleeps, and computes on."""
+    work = graph(task(20_000 * NS, task(1000 * NS), LONG * NS))
+    seen = under("tokio", work, 2)
+    assert (seen["makespan_ps"], seen["wakeups"], seen.steals) == ((20_000 + LONG + 1000) * NS, 0, ())
+    # each pass asks the global queue and one ring; the fourth also asks the slot
+    looks = 4 * 2 * PROBE + PROBE
+    assert under("go", work, 2).steals[0][0] == (20_000 + UNPARK + WAKE + looks) * NS
+
+
+def test_three_tasks_in_a_row_come_from_the_slot_of_tokio() -> None:
+    """The root spawns task 1, then a chain of tasks 2 to 6, each of which spawns the next. Task 4 is the third in a row
+    from the slot, so that task 5 goes behind task 1.
+    """
+    chain = task(NS, task(NS, task(NS, task(NS, task(NS)))))
+    assert under("tokio", graph(task(task(NS), chain)), 1).order() == [2, 3, 4, 1, 5, 6]
 
 
 def test_full_rings_of_libomp_run_new_tasks_at_once() -> None:
@@ -196,9 +223,9 @@ def test_full_queues_of_taskflow_overflow_into_a_shared_one() -> None:
     assert [each for each in order if each] == [*range(256, 0, -1), 257, 258, 259, 260]
 
 
-def test_tokio_runs_the_newest_task_and_then_the_oldest_first_and_rayon_newest_first() -> None:
+def test_tokio_runs_the_slot_and_then_the_oldest_and_rayon_the_newest() -> None:
     work = graph(task(*[task(NS)] * 3, NS))
-    assert [each for each in under("tokio", work, 1).order() if each] == [3, 1, 2]
+    assert [each for each in under("tokio", work, 1).order() if each] == [3, 1, 2]  # the newest is in the slot
     assert [each for each in under("rayon", work, 1).order() if each] == [3, 2, 1]
 
 
