@@ -274,7 +274,8 @@ def amount_clause(level: Level) -> str:
     if level.amount_kind is AmountKind.COUNT:
         return "one task" if level.amount == 1 else f"{level.amount} tasks"
     share = {1: "all tasks", 2: "half of the tasks"}.get(level.amount, f"one {level.amount}-th of the tasks")
-    return f"{share}, at most {level.most}" if level.most else share
+    rounded = f"{share}, rounded to the next number above" if level.above else share
+    return f"{rounded}, at most {level.most}" if level.most else rounded
 
 
 def threshold_line(plan: StealPlan) -> str:

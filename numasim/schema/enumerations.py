@@ -228,6 +228,7 @@ FLAG_GATED, FLAG_UNLESS = 4, 8  # the level waits for the gate of the worker's u
 FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until all subtrees with the unit's label have begun
 FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, empty if the worker does not use the level
 FLAG_FORGET = 64  # of a steal level: a probe by the level that finds nothing forgets the last victim
+FLAG_ABOVE = 128  # of a steal level: a share of the queue is rounded to the next whole number above it
 EVERY_TIER = 7
 TIER_SHIFT, FLAG_TIERS = 4, 112  # of a dispatch rule: a mask of tiers, shifted by TIER_SHIFT bits; 0: any tier
 FLAG_COPY = 128  # of a dispatch rule: the rule leaves a copy of the task in its queue; later rules place the task

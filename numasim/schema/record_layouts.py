@@ -63,11 +63,7 @@ LEVEL = Record(
         Member("visit", "u1", "Visit"),
         Member("segments", "u1", "of a group"),
         Member("watch", "u1", "or NONE8"),
-        Member(
-            "flags",
-            "u1",
-            "FLAG_ATTEMPT, FLAG_INVERT, FLAG_GATED, FLAG_UNLESS, FLAG_OWN_FIRST, FLAG_HEADS, FLAG_FORGET or FLAG_TIERS",
-        ),
+        Member("flags", "u1", "FLAG_ATTEMPT and the other flags of levels in numasim/schema/enumerations.py"),
         Member("chance", "u1", "or NONE8"),
         Member("amount_kind", "u1", "AmountKind"),
         Member("data", "u1", "or NONE8"),

@@ -186,7 +186,9 @@ class LevelTable:
         record["data"] = codes.NONE8
         record["amount_kind"], record["amount"], record["most"] = self._amount(level.amount or self.spec.amount)
         record["flags"] |= codes.FLAG_GATED * level.gated | codes.FLAG_OWN_FIRST * level.own_first
-        record["flags"] |= codes.FLAG_FORGET * level.forget
+        record["flags"] |= codes.FLAG_FORGET * level.forget | codes.FLAG_ABOVE * _is_above(
+            level.amount or self.spec.amount
+        )
         record["flags"] |= codes.FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 
@@ -344,6 +346,10 @@ class LevelTable:
     def _is_head(pool: Pool, worker: int) -> bool:
         """Return whether ``worker`` is the first worker of its unit, by the units of the first family of ``pool``."""
         return bool(pool.first[pool.queue == pool.mine[0, worker]][0] == worker)
+
+
+def _is_above(amount: Amount) -> bool:
+    return isinstance(amount, AmountSpec) and amount.round == "above"
 
 
 def _pick(name: str) -> Pick:

@@ -80,7 +80,7 @@ class Prober:
         self._plain = [self._plain_choices(state) for state in self._states[: plan.workers]]
         self._first_home = [self._usual_home(state) for state in self._states]
         self._amounts = [
-            (each.leave, each.amount_kind is AmountKind.SHARE, each.amount, each.most or LONGEST)
+            (each.leave, each.amount_kind is AmountKind.SHARE, each.amount, each.most or LONGEST, not each.above)
             for each in self._steal
         ]
         self._similarity = Similarity(plan)
@@ -167,10 +167,10 @@ class Prober:
 
     def amount(self, level: int, length: int) -> int:
         """Return how many tasks ``level`` takes from a queue of ``length`` tasks."""
-        leave, shared, amount, most = self._amounts[level]
+        leave, shared, amount, most, rounds_up = self._amounts[level]
         if length <= leave:
             return 0
-        return min(-(-length // amount) if shared else amount, length - leave, most)
+        return min((length - rounds_up) // amount + 1 if shared else amount, length - leave, most)
 
     def place(
         self,

@@ -138,7 +138,7 @@ class StealPlan:
     @property
     def copies(self) -> bool:
         """Return whether a dispatch rule leaves copies of tasks."""
-        return bool((self.level["flags"] & codes.FLAG_COPY).any())
+        return bool((self.level["flags"][self.steal_levels :] & codes.FLAG_COPY).any())
 
     @property
     def levels(self) -> int:
@@ -204,12 +204,13 @@ class Level:
         self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
         self.data = None if record["data"] == codes.NONE8 else DataRule(plan.data[record["data"]])
         self.attempt = bool(record["flags"] & codes.FLAG_ATTEMPT)
-        self.copies = bool(record["flags"] & codes.FLAG_COPY)
         self.invert = bool(record["flags"] & codes.FLAG_INVERT)
         steals = index < plan.steal_levels
         self.gated = bool(record["flags"] & codes.FLAG_GATED)
         self.heads = steals and bool(record["flags"] & codes.FLAG_HEADS)
         self.own_first = steals and bool(record["flags"] & codes.FLAG_OWN_FIRST)
+        self.copies = not steals and bool(record["flags"] & codes.FLAG_COPY)
+        self.above = steals and bool(record["flags"] & codes.FLAG_ABOVE)
         self.forgets = steals and bool(record["flags"] & codes.FLAG_FORGET)
         self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & codes.FLAG_UNLESS)
         self.tiers = 0 if steals else int(record["flags"] & codes.FLAG_TIERS) >> codes.TIER_SHIFT

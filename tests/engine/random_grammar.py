@@ -168,6 +168,7 @@ AMOUNTS = either(
     mapping(count=TINY),
     mapping(share=TINY),
     mapping(share=TINY, most=TINY),
+    mapping(share=TINY, round=("up", "above")),
 )
 RULES = either(get_args(runtime.ThresholdRule), mapping(fraction=FRACTIONS))
 SOURCES = either(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from math import log
 from typing import Any
 
 import pytest
@@ -85,6 +86,7 @@ def test_a_round_goes_through_its_levels_in_each_pass() -> None:
         ("half", [32, 16, 8, 4, 2, 1, 1]),  # floor(log2 64) + 1 = 7 steals empty the queue
         ({"share": 2, "most": 8}, [8] * 7 + [4, 2, 1, 1]),
         ({"share": 4, "most": 3}, [3] * 18 + [3, 2, 2, 1, 1, 1]),  # a fourth, rounded up, of the queue; 3 at most
+        ({"share": 2, "round": "above"}, [33, 16, 8, 4, 2, 1]),  # half plus one of an even number
         ("one", [1] * 64),
     ],
 )
@@ -118,6 +120,21 @@ def test_a_chance_learns_from_rounds_that_are_passed_over() -> None:
     for thief in (1, 2, 3):
         times = [t for t, w, *_ in seen.steals if w == thief]
         assert {after - before for before, after in pairwise(times)} == {1100 * NS}
+
+
+def test_workers_empty_a_shared_queue_in_batches() -> None:
+    """Of L tasks each take gets L div 4 + 1, at most 128; of n tasks P workers make about P ln(n/P) + P takes."""
+    batches = {"share": "workers", "round": "above", "most": 128}
+    queues = {"pool": {"per": "machine"}, "deque": {"per": "worker"}}
+    shared = {"queues": queues, "dispatch": [{"to": "any", "queue": "pool", "pick": "in-order"}]}
+    level = {"from": "own", "queue": "pool", "amount": batches}
+    seen = run(graph(task(*[task(1000 * NS)] * 400, 1_000_000 * NS)), 4, stealing(level, **shared))
+    taken, left = [], 400
+    while left:
+        taken.append(min(left // 4 + 1, 128))
+        left -= taken[-1]
+    assert [tasks for *_, tasks in seen.steals] == [1, *taken]  # the root, then the other tasks
+    assert len(taken) == pytest.approx(4 * log(400 / 4) + 4, rel=0.2)
 
 
 @pytest.mark.parametrize("visit", ["random", "weighted"])

@@ -211,5 +211,6 @@ def amount_of(spec: StrategySpec, level: LevelSpec, length: int, workers: int) -
     if length <= level.leave:
         return 0
     share = workers if amount.share == "workers" else amount.share
-    wanted = amount.count if amount.count is not None else -(-length // int(share or 1))
+    rounded = length // int(share or 1) + 1 if amount.round == "above" else -(-length // int(share or 1))
+    wanted = amount.count if amount.count is not None else rounded
     return min(wanted, length - level.leave, *([amount.most] if amount.most else []))

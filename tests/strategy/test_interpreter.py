@@ -81,7 +81,15 @@ def levels(draw: st.DrawFn) -> dict[str, Any]:
     level["if"] = draw(st.sampled_from([None, None, "announced", {"length": "max"}, {"length": 3}, {"below": "min"}]))
     level["amount"] = draw(
         st.sampled_from(
-            [None, "half", "all", {"count": 3}, {"share": 3}, {"share": 2, "most": 3}, {"share": "workers"}]
+            [
+                None,
+                "half",
+                "all",
+                {"count": 3},
+                {"share": 3},
+                {"share": 2, "most": 3},
+                {"share": "workers", "round": "above"},
+            ]
         )
     )
     level["leave"] = draw(st.integers(0, 2))

@@ -22,6 +22,7 @@
 #define NS_FLAG_OWN_FIRST 16
 #define NS_FLAG_HEADS 32
 #define NS_FLAG_FORGET 64
+#define NS_FLAG_ABOVE 128
 #define NS_EVERY_TIER 7
 #define NS_TIER_SHIFT 4
 #define NS_FLAG_TIERS 112
@@ -334,7 +335,7 @@ typedef struct ns_level {
     uint8_t visit; /* Visit */
     uint8_t segments; /* of a group */
     uint8_t watch; /* or NONE8 */
-    uint8_t flags; /* FLAG_ATTEMPT, FLAG_INVERT, FLAG_GATED, FLAG_UNLESS, FLAG_OWN_FIRST, FLAG_HEADS, FLAG_FORGET or FLAG_TIERS */
+    uint8_t flags; /* FLAG_ATTEMPT and the other flags of levels in numasim/schema/enumerations.py */
     uint8_t chance; /* or NONE8 */
     uint8_t amount_kind; /* AmountKind */
     uint8_t data; /* or NONE8 */

@@ -62,7 +62,8 @@ void ns_actor_ran(ns_actor *self, int32_t spawner) { self->parent = spawner == s
 int64_t ns_level_amount(const ns_level *self, int64_t length) {
     if (length <= self->leave) return 0;
     bool shared = self->amount_kind == NS_AMOUNT_SHARE;
-    int64_t wanted = shared ? (length - 1) / self->amount + 1 : self->amount;
+    const bool rounds_up = !(self->flags & NS_FLAG_ABOVE);
+    int64_t wanted = shared ? (length - rounds_up) / self->amount + 1 : self->amount;
     if (self->most && wanted > self->most) wanted = self->most;
     int64_t there = length - self->leave;
     return wanted < there ? wanted : there;

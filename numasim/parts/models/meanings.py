@@ -138,6 +138,10 @@ UNIT = {
 }
 BOUND = {"min": "The threshold s of the queue.", "max": "The threshold S of the queue."}
 AMOUNT_SHARE = {"workers": "The number of workers."}
+AMOUNT_ROUND = {
+    "up": "The least whole number that is not below the quotient.",
+    "above": "The least whole number above the quotient, as in Go: length div share + 1.",
+}
 CONDITION = {
     "announced": "Queues with the status VICTIM of the thesis: from length S on, until they have fallen to s (A-8)."
 }

@@ -127,13 +127,14 @@ class LengthCondition(OneOfAll):
 
 
 class AmountSpec(LeanModel, CheckedModel):
-    """``count`` tasks, or the ``share``-th part of the queue, rounded up; ``workers`` is the number of workers."""
+    """``count`` tasks, or the ``share``-th part of the queue, rounded; ``workers`` is the number of workers."""
 
-    left_out: ClassVar[Collection[str]] = ("most",)
+    left_out: ClassVar[Collection[str]] = ("most", "round")
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "count": ("count",),
         "share": ("share",),
         "most": ("share",),
+        "round": ("share",),
     }
 
     count: Tasks | None = Field(None, description="This number of tasks, or all tasks if the queue holds fewer.")
@@ -144,14 +145,18 @@ class AmountSpec(LeanModel, CheckedModel):
             by_shape("a number, or workers, is needed here"),
         ]
         | None
-    ) = Field(None, description="The queue is divided by this number, rounded up; workers is the number of workers.")
+    ) = Field(None, description="The queue is divided by this number; workers is the number of workers.")
+    round: Annotated[Literal["up", "above"], Choices(meanings.AMOUNT_ROUND)] = Field(
+        "up", description="With share, how the quotient becomes a number of tasks."
+    )
     most: Tasks | None = Field(None, description="With share, the most tasks that a probe takes. Default: no bound.")
 
     def _problems(self) -> Iterator[str]:
         if (self.count is None) == (self.share is None):
             yield "exactly one of count and share is needed here"
-        if self.most is not None and self.share is None:
-            yield "most goes with share"
+        for name in ("most", "round"):
+            if name in self.model_fields_set and self.share is None:
+                yield f"{name} goes with share"
 
 
 class ChanceSpec(CheckedModel):
