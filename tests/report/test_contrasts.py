@@ -27,11 +27,6 @@ def test_a_strategy_does_not_differ_from_itself_under_another_name():
     assert (found["because"] == "").all()
 
 
-def test_there_are_twenty_planted_effects_of_different_names():
-    effects = planted_effects()
-    assert len({effect.name for effect in effects}) == len(effects) == 20
-
-
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_effect_is_named(name):
     (effect,) = [each for each in planted_effects() if each.name == name]

@@ -61,19 +61,6 @@ def test_the_same_findings_give_the_same_bytes(tmp_path: Path) -> None:
     assert first == again
 
 
-def test_an_interrupted_report_leaves_the_old_page_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = write_pages(small(), tmp_path).read_bytes()
-
-    def interrupted(*_: object) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(terminal, "page", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_pages(small(quick=True), tmp_path)
-    assert (tmp_path / "index.html").read_bytes() == before
-    assert not list(tmp_path.rglob(".tmp-*"))
-
-
 # ---- CSV ----
 
 

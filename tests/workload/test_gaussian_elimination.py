@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,13 +83,3 @@ def test_closed_forms(size: int) -> None:
     every = by_block(size, 1, 0, size - 1).values()
     assert elements(size) == sum(changed for changed, _ in every)
     assert operations(size, 2) == sum(ops for _, ops in every)
-
-
-def test_an_irregular_tree_has_the_same_leaves() -> None:
-    regular, irregular = (make(name, x=200, phase_steps=20) for name in ("ge", "ge-ir"))
-    for phase in range(len(regular.phases)):
-        pairs = zip(leaves(regular, phase), leaves(irregular, phase), strict=True)
-        assert all(update(regular, one) == update(irregular, other) for one, other in pairs)
-    assert np.array_equal(regular.segment_compute_ps, irregular.segment_compute_ps)
-    assert regular.facts == irregular.facts
-    assert regular.rows > irregular.rows

@@ -79,15 +79,6 @@ def test_every_row_is_written_once_and_read_with_its_halo(name: str, form: str, 
     assert {region.initialised for region in work.regions} == {False}
 
 
-@pytest.mark.parametrize("name", HALO)
-def test_an_irregular_tree_has_the_same_leaves(name: str) -> None:
-    regular, irregular = program(name, 333), program(f"{name}-ir", 333)
-    assert all(pieces(regular, phase) == pieces(irregular, phase) for phase in (0, 1))
-    assert regular.segment_compute_ps.tolist() == irregular.segment_compute_ps.tolist()
-    assert regular.facts == irregular.facts
-    assert regular.rows > irregular.rows
-
-
 class Counted:
     """A number that counts operations."""
 
