@@ -115,6 +115,15 @@ def test_libomp_makes_one_attempt_and_one_pause_a_round() -> None:
     assert searches(under("libomp", lone(14_000), 2)) == (100, 100 * 40)
 
 
+def test_libomp_makes_one_attempt_a_round_also_after_a_steal() -> None:
+    """Worker 1 finds the task of 7 us in its 101st round, by a look without and one with the lock, and makes 200 more
+    rounds of 140 ns until the end.
+    """
+    seen = under("libomp", graph(task(14_000 * NS, task(7000 * NS), (2 * PROBE + 7000 + 200 * 140) * NS)), 2)
+    assert seen["steal_success"] == 1
+    assert seen.of_worker("steal_attempts")[1] == 101 + 200
+
+
 def test_starpu_waits_twice_as_many_pauses_each_time_up_to_32() -> None:
     """A look takes 100 ns though it probes nothing. The waits of six rounds are 40, 80, ..., 1280 ns."""
     waits = 40 + 80 + 160 + 320 + 640
