@@ -57,7 +57,7 @@ def searches(seen: Seen, worker: int = 1) -> tuple[int, float]:
     ("name", "rounds", "attempts_a_round", "waits_ns"),
     [
         ("rayon", 34, 3, 32 * 500),
-        ("onetbb", 66 + 100 + 1, 1, 66 * 400 + 100 * 900),
+        ("onetbb", 66 + 100 + 1667 + 1, 1, 66 * 400 + 100 * 900 + 1667 * 500),  # 1667 rounds of 600 ns last 1 ms
         ("opencilk", 6 + 794 + 1, 4, 3 * (6 * 600 + 794 * 1467)),  # 3 searchers: 3 div log2(3) = 3 times as long
         ("taskflow", 60 + 150 + 1, 1, 150 * 500),
         ("fork-join-pool", 3, 3, 3840),
@@ -113,6 +113,15 @@ def test_some_runtimes_never_sleep(name: str) -> None:
 
 def test_libomp_makes_one_attempt_and_one_pause_a_round() -> None:
     assert searches(under("libomp", lone(14_000), 2)) == (100, 100 * 40)
+
+
+def test_libomp_makes_one_attempt_a_round_also_after_a_steal() -> None:
+    """Worker 1 finds the task of 7 us in its 101st round, by a look without and one with the lock, and makes 200 more
+    rounds of 140 ns until the end.
+    """
+    seen = under("libomp", graph(task(14_000 * NS, task(7000 * NS), (2 * PROBE + 7000 + 200 * 140) * NS)), 2)
+    assert seen["steal_success"] == 1
+    assert seen.of_worker("steal_attempts")[1] == 101 + 200
 
 
 def test_starpu_waits_twice_as_many_pauses_each_time_up_to_32() -> None:
