@@ -186,17 +186,8 @@ struct NamedCounter {
 constexpr NamedCounter COUNTERS[] = {NS_EACH_COUNTER(NAMED_COUNTER)};
 #undef NAMED_COUNTER
 
-// For each kind of traffic in a coupled run (workers slow each other down): the bytes between each pair of nodes.
-nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
-    nb::dict by_kind;
-    for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
-        by_kind[TRAFFIC_NAMES[kind]] = table(traffic.bytes[kind].data(), nodes, nodes);
-    }
-    return by_kind;
-}
-
 nb::dict result_of(Engine& engine, bool keep_log) {
-    nb::dict result, workers, producers;
+    nb::dict result, workers, producers, bytes;
     Components& parts = engine.parts();
     Run& run = parts.run;
     for (const NamedCounter& counter : COUNTERS) {
@@ -216,7 +207,10 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["node_conflicts"] = table(parts.transactions.node_conflicts().data(), nodes, nodes);
     result["object_conflicts"] = owned(parts.transactions.object_conflicts());
     result["node_bytes"] = table(memory.pages().node_bytes, nodes, nodes);
-    result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
+    for (std::size_t kind = 0; traffic != nullptr && kind < TRAFFIC_KINDS; ++kind) {
+        bytes[TRAFFIC_NAMES[kind]] = table(traffic->bytes[kind].data(), nodes, nodes);
+    }
+    result["traffic"] = bytes;
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
     result["prefetched_bytes"] = traffic != nullptr ? traffic->prefetched_bytes : 0;
     result["used_bytes"] = traffic != nullptr ? traffic->used_bytes : 0;

@@ -248,7 +248,9 @@ private:
         line->node = place.node;
         if (writes) {
             line->dirty = true;
-            drop_elsewhere(mine, piece.chunk);
+            for (LruDomain& domain : domains_) {
+                if (&domain != &mine) domain.drop(piece.chunk);
+            }
         }
         mine.evict(sizes_.llc_bytes[place.domain]);
     }
@@ -274,12 +276,6 @@ private:
             const Line* const other = domains_[(domain + step) % domains_.size()].find(piece.chunk);
             if (other == nullptr) continue;
             piece = take(piece, static_cast<std::size_t>(other->node), other->parts, other->bytes, found);
-        }
-    }
-
-    void drop_elsewhere(const LruDomain& mine, std::int64_t chunk) {
-        for (LruDomain& domain : domains_) {
-            if (&domain != &mine) domain.drop(chunk);
         }
     }
 

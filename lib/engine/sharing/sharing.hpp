@@ -66,7 +66,10 @@ public:
         const bool relaxed = std::ranges::all_of(over_, [](std::uint64_t word) { return word == 0; });
         if (!relaxed || !relaxed_) fill();
         relaxed_ = relaxed;
-        if (snapshot_) hold_fresh();
+        if (!snapshot_) return;  // else flows without a kept share get their present share and keep it
+        for (const std::uint32_t worker : fresh_) held_share_[worker] = level(worker);
+        held_.swap(fresh_);
+        fresh_.clear();
     }
 
     std::uint32_t class_of(std::size_t worker) const { return classes_.of(worker); }
@@ -159,21 +162,17 @@ private:
             each_member(at, loose_[at], [this](std::uint32_t worker) { join(worker); });
             loose_[at] = 0;
         }
-        find_scarce();
-        std::copy_n(classes_.in_use(), open_.size(), open_.begin());
-        groups_.begin();
-        std::int64_t level = ONE;
-        while (const Scarce* const found = tightest(level)) freeze(found->resource, level);
-        groups_.end();
-    }
-
-    void find_scarce() {
         scarce_.clear();
         for (std::size_t at = 0; at < over_.size(); ++at) {
             each_member(at, over_[at], [this](std::uint32_t resource) {
                 scarce_.push_back({resource, total_[resource], Wide{capacity_[resource]} << SHARE_BITS});
             });
         }
+        std::copy_n(classes_.in_use(), open_.size(), open_.begin());
+        groups_.begin();
+        std::int64_t level = ONE;
+        while (const Scarce* const found = tightest(level)) freeze(found->resource, level);
+        groups_.end();
     }
 
     // Return the first resource that allows the smallest share below ONE, or nullptr. Set `level` to this share, or
@@ -216,13 +215,6 @@ private:
     std::int64_t level(std::size_t worker) const {
         const std::uint32_t number = class_of(worker);
         return number == NO_CLASS ? ONE : groups_.level(groups_.of(number));
-    }
-
-    // Under contention `snapshot`: flows without a kept share get their present share and keep it.
-    void hold_fresh() {
-        for (const std::uint32_t worker : fresh_) held_share_[worker] = level(worker);
-        held_.swap(fresh_);
-        fresh_.clear();
     }
 
     Wide use_of(std::size_t worker, std::size_t resource) const {

@@ -15,6 +15,10 @@ enum ns_exit {
     NS_EXIT_PIPE_CLOSED = 141,
 };
 
+/* Write a sentence, formatted as by printf, behind the name of the program to the standard error. Return
+ * NS_EXIT_BAD_INPUT. */
+int ns_refuse(const char *sentence, ...) __attribute__((format(printf, 1, 2)));
+
 /* The commands other than running kernels. argv[0] is the name of the command. Each returns the exit status. */
 int ns_plan_command(int argc, char **argv);
 int ns_topology_command(int argc, char **argv);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +43,13 @@ static const char USAGE[] =
     "Status 0: the result is correct, 1: the result is wrong, 2: bad input, or an output that cannot be written, 141:\n"
     "nobody reads the output.\n";
 
-static int refuse(const char *problem) {
-    fprintf(stderr, "numasim-runtime: %s\n", problem);
+int ns_refuse(const char *sentence, ...) {
+    va_list arguments;
+    va_start(arguments, sentence);
+    fputs("numasim-runtime: ", stderr);
+    vfprintf(stderr, sentence, arguments);
+    fputs("\n", stderr);
+    va_end(arguments);
     return NS_EXIT_BAD_INPUT;
 }
 
@@ -72,14 +78,14 @@ static int run_all(const ns_options *options) {
     const int64_t runs = options->repeats ? options->repeats : 1;
     char problem[NS_PROBLEM_BYTES] = "";
     ns_outcome *outcomes = calloc((size_t)runs, sizeof *outcomes);
-    if (!outcomes) return refuse(ns_error_sentence(NS_ERROR_MEMORY));
+    if (!outcomes) return ns_refuse("%s", ns_error_sentence(NS_ERROR_MEMORY));
     int status = NS_EXIT_OK;
     int64_t done = 0;
-    if (options->warm_up && warm_up(options, seed_of(options, 0), problem)) status = refuse(problem);
+    if (options->warm_up && warm_up(options, seed_of(options, 0), problem)) status = ns_refuse("%s", problem);
     for (; done < runs && status != NS_EXIT_BAD_INPUT; done++) {
         const int error = run_one(&outcomes[done], options, seed_of(options, done), problem);
         if (error) {
-            status = refuse(problem);
+            status = ns_refuse("%s", problem);
         } else if (!outcomes[done].correct) {
             status = NS_EXIT_WRONG;
         }
@@ -93,7 +99,7 @@ static int run_all(const ns_options *options) {
 static int run_kernels(int count, char **arguments) {
     ns_options options = {.pool = {.mode = NS_MODE_NATIVE}, .verify = true};
     char problem[NS_PROBLEM_BYTES];
-    if (!ns_options_read(&options, count, arguments, problem)) return refuse(problem);
+    if (!ns_options_read(&options, count, arguments, problem)) return ns_refuse("%s", problem);
     if (options.help) {
         fputs(USAGE, stdout);
     } else if (options.list) {
@@ -112,12 +118,10 @@ enum { COMMANDS = sizeof COMMAND / sizeof *COMMAND };
 
 static int run_command(int count, char **arguments) {
     const char *names[COMMANDS + 1] = {NULL}, *nearest;
-    char problem[NS_PROBLEM_BYTES];
     for (int at = 0; at < COMMANDS; at++) names[at] = COMMAND[at].name;
     const int found = ns_names_find(names, arguments[1], &nearest);
     if (found >= 0) return COMMAND[found].run(count - 1, arguments + 1);
-    snprintf(problem, sizeof problem, "there is no command '%s'; the nearest is %s", arguments[1], nearest);
-    return refuse(problem);
+    return ns_refuse("there is no command '%s'; the nearest is %s", arguments[1], nearest);
 }
 
 /* ---- standard streams, by the rules of numasim/files/standard_streams.py ----------------------------------------- */
@@ -132,7 +136,7 @@ static bool open_standard_streams(void) {
     for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
         if (fcntl(number, F_GETFD) < 0 && open("/dev/null", O_RDWR) != number) return false;
     }
-    if (!is_open) fputs("numasim-runtime: standard output is closed; " WRITABLE "\n", stderr);
+    if (!is_open) ns_refuse("standard output is closed; " WRITABLE);
     return is_open;
 }
 
@@ -142,8 +146,7 @@ static int close_standard_output(int status) {
     const int error = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;
     if (!error) return status;
     if (error == EPIPE) return NS_EXIT_PIPE_CLOSED;
-    fprintf(stderr, "numasim-runtime: standard output cannot be written (%s); " WRITABLE "\n", strerror(error));
-    return NS_EXIT_BAD_INPUT;
+    return ns_refuse("standard output cannot be written (%s); " WRITABLE, strerror(error));
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */

@@ -28,16 +28,11 @@ static int parse(options *self, int argc, char **argv) {
         } else if (strcmp(argv[at], "--root") == 0 && at + 1 < argc) {
             self->root = argv[++at];
         } else {
-            fprintf(stderr, "numasim-runtime: topology: %s is no option here; expected --root DIR or --binding\n",
-                    argv[at]);
-            return NS_EXIT_BAD_INPUT;
+            return ns_refuse("topology: %s is no option here; expected --root DIR or --binding", argv[at]);
         }
     }
-    if (self->root && self->binding) {
-        fputs("numasim-runtime: topology: --binding needs the running system; leave --root away\n", stderr);
-        return NS_EXIT_BAD_INPUT;
-    }
-    return NS_EXIT_OK;
+    if (!self->root || !self->binding) return NS_EXIT_OK;
+    return ns_refuse("topology: --binding needs the running system; leave --root away");
 }
 
 /* ---- binding ----------------------------------------------------------------------------------------------------- */
@@ -90,11 +85,8 @@ int ns_topology_command(int argc, char **argv) {
     int status = parse(&chosen, argc, argv);
     if (status) return status;
     const int error = chosen.root ? ns_topology_read(&topology, chosen.root) : ns_topology_detect(&topology);
-    if (error) {
-        const char *place = chosen.root ? chosen.root : "the running system";
-        fprintf(stderr, "numasim-runtime: topology: %s: %s\n", place, ns_error_sentence(error));
-        return NS_EXIT_BAD_INPUT;
-    }
+    const char *place = chosen.root ? chosen.root : "the running system";
+    if (error) return ns_refuse("topology: %s: %s", place, ns_error_sentence(error));
     if (chosen.binding) {
         const bool memory = check_memory(&topology), threads = check_threads(&topology);
         status = memory && threads ? NS_EXIT_OK : NS_EXIT_WRONG;

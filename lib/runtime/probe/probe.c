@@ -52,8 +52,7 @@ static int parse(ns_probe *self, int argc, char **argv) {
         } else if (strcmp(argv[at], "--cores") == 0) {
             self->cores_alone = true;
         } else if (strcmp(argv[at], "--json") != 0) { /* without effect: the output is always JSON */
-            fprintf(stderr, "numasim-runtime: probe: %s is no option here; expected --quick or --cores\n", argv[at]);
-            return NS_EXIT_BAD_INPUT;
+            return ns_refuse("probe: %s is no option here; expected --quick or --cores", argv[at]);
         }
     }
     self->wanted = self->quick ? NS_PROBE_QUICK_SAMPLES : NS_PROBE_SAMPLES;
@@ -70,7 +69,7 @@ int ns_probe_command(int argc, char **argv) {
     for (size_t at = 0; !error && at < count; at++) PROBE[at](&self);
     if (!error) error = self.error;
     if (error) {
-        fprintf(stderr, "numasim-runtime: probe: %s\n", ns_error_sentence(error));
+        ns_refuse("probe: %s", ns_error_sentence(error));
     } else {
         print(&self, stdout);
     }

@@ -13,20 +13,16 @@ static bool make_dependences(ns_followed_graph *self, ns_pool *pool) {
     return true;
 }
 
-/* Return whether some level or rule of the strategy is in force only under a condition. */
-static bool has_guards(const ns_plan *plan) {
-    for (uint32_t at = 0; at < plan->levels; at++) {
-        const ns_level *level = &plan->level[at];
-        if (level->first_iteration || level->last_iteration != UINT32_MAX || level->toggle != NS_NONE8) return true;
-    }
-    return false;
-}
-
 static bool asks_for_rows(const ns_followed_graph *self) {
     const ns_full_plan *plan = self->plan;
     const bool by_tier = plan->work_first_tiers && plan->work_first_tiers != NS_EVERY_TIER;
-    return plan->rules_ask_tasks || plan->counts_live || by_tier || self->boundary.controlled ||
-           has_guards(&plan->steal) || ns_task_numbers_are_asked_for(&self->numbers);
+    bool guarded = false; /* whether a level or a rule is in force only in some iterations, or under a switch */
+    for (uint32_t at = 0; at < plan->steal.levels; at++) {
+        const ns_level *level = &plan->steal.level[at];
+        guarded |= level->first_iteration || level->last_iteration != UINT32_MAX || level->toggle != NS_NONE8;
+    }
+    return plan->rules_ask_tasks || plan->counts_live || by_tier || self->boundary.controlled || guarded ||
+           ns_task_numbers_are_asked_for(&self->numbers);
 }
 
 static void follow_tiers(ns_followed_graph *self) {

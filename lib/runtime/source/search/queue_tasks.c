@@ -19,14 +19,6 @@ static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t
     }
 }
 
-static void look_at_all_watches(const ns_thread_pool *pool, uint64_t *bits) {
-    if (pool->notes_watches) {
-        ns_watch_board_copy(&pool->board, bits);
-    } else {
-        for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) look_at_watches(pool, bits, q);
-    }
-}
-
 static void look_at_rest(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_view *view = &worker->search.view;
@@ -39,7 +31,10 @@ static void look_at_rest(ns_thread_worker *worker) {
 void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
-    if (pool->watches) look_at_all_watches(pool, (uint64_t *)(uintptr_t)search->view.watch);
+    uint64_t *bits = (uint64_t *)(uintptr_t)search->view.watch;
+    if (pool->notes_watches) ns_watch_board_copy(&pool->board, bits);
+    for (uint32_t q = 0; pool->watches && !pool->notes_watches && q < pool->file.plan.steal.queue_count; q++)
+        look_at_watches(pool, bits, q);
     if (pool->sees_lengths) {
         int64_t *length = (int64_t *)(uintptr_t)search->view.length;
         for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++)

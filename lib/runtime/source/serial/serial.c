@@ -200,12 +200,6 @@ static bool push_deferred(ns_deferred *self, const ns_work_order *order) {
     return true;
 }
 
-/* Return the order of task number `at`. Its arguments are valid until the next push. */
-static ns_work_order deferred_at(const ns_deferred *self, size_t at) {
-    const ns_deferred_task *task = &self->task[at];
-    return (ns_work_order){.body = task->body, .arguments = self->bytes + task->begin, .bytes = task->bytes};
-}
-
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 enum { SMALL_ARGUMENTS = 256 }; /* bytes; copies up to this size are on the stack */
@@ -252,7 +246,9 @@ static void run_deferred(serial_task *self) {
     const size_t first = waiting->count - self->deferred;
     for (size_t at = 0; at < self->deferred; at++) {
         if (!self->oldest_first) waiting->count--;
-        const ns_work_order next = deferred_at(waiting, self->oldest_first ? first + at : waiting->count);
+        const ns_deferred_task *task = &waiting->task[self->oldest_first ? first + at : waiting->count];
+        const ns_work_order next = {
+            .body = task->body, .arguments = waiting->bytes + task->begin, .bytes = task->bytes};
         run_copy(self, 0, false, &next);
     }
     waiting->count = first;

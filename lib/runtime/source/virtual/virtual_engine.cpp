@@ -108,13 +108,6 @@ int refused(const ns_virtual_host &host, int error, const char *sentence) {
     return error;
 }
 
-int deadlocked(const ns_virtual_host &host, const Deadlock &found) {
-    std::snprintf(host.problem, host.problem_bytes, "%lld tasks are left at %lld ps and %s",
-                  static_cast<long long>(found.tasks), static_cast<long long>(found.time_ps),
-                  found.passed ? "thieves pass them to and fro without beginning one" : "no worker can run them");
-    return NS_ERROR_DEADLOCK;
-}
-
 // Call `work`. Return the error with which it ends, or 0.
 template <typename Work>
 int guarded(const ns_virtual_host &host, Work &&work) {
@@ -124,7 +117,10 @@ int guarded(const ns_virtual_host &host, Work &&work) {
     } catch (const Ended &ended) {
         return ended.error;
     } catch (const Deadlock &found) {
-        return deadlocked(host, found);
+        std::snprintf(host.problem, host.problem_bytes, "%lld tasks are left at %lld ps and %s",
+                      static_cast<long long>(found.tasks), static_cast<long long>(found.time_ps),
+                      found.passed ? "thieves pass them to and fro without beginning one" : "no worker can run them");
+        return NS_ERROR_DEADLOCK;
     } catch (const std::bad_alloc &) {
         return refused(host, NS_ERROR_MEMORY, "there is no memory for what the engine has to remember");
     } catch (const std::exception &error) {
