@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, dataclass_transform
@@ -16,28 +17,28 @@ class Frozen:
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     __match_args__: ClassVar[tuple[str, ...]]  # the names of the fields
-    _defaults: ClassVar[dict[str, Any]]
-    _factories: ClassVar[dict[str, Any]]
+    _defaults: ClassVar[dict[str, Callable[[], Any]]]
     _values: ClassVar[attrgetter[Any]]
 
     def __init_subclass__(cls, eq: bool = True) -> None:
         """Make the subclass a dataclass without methods of its own."""
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False)(cls)
-        made = fields(cls)
-        cls._defaults = {each.name: each.default for each in made if each.default is not MISSING}
-        cls._factories = {each.name: each.default_factory for each in made if each.default_factory is not MISSING}
+        made = fields(cls)  # of a field without a default, both kinds of defaults are MISSING
+        cls._defaults = {each.name: _default(each) for each in made if each.default is not each.default_factory}
         cls._values = attrgetter(*(each.name for each in made if each.compare))
         if not eq:
             cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__  # type: ignore[method-assign]
 
     def __init__(self, *given: Any, **named: Any) -> None:
-        names = self.__match_args__
-        values = {**self._defaults, **dict(zip(names, given, strict=False)), **named}
-        values |= {name: make() for name, make in self._factories.items() if name not in values}
-        if values.keys() != {*names} or len(given) > len(names) or not named.keys().isdisjoint(names[: len(given)]):
-            raise TypeError(f"{type(self).__qualname__} takes {', '.join(names)}")
-        self.__dict__.update(values)
+        values, names = self.__dict__, self.__match_args__
+        values.update(zip(names, given, strict=False), **named)
+        if named or len(given) != len(names):
+            once = len(values) == len(given) + len(named)
+            left = [name for name in names if name not in values]
+            values.update((name, self._defaults[name]()) for name in left if name in self._defaults)
+            if not once or values.keys() != {*names}:
+                raise TypeError(f"{type(self).__qualname__} takes {', '.join(names)}")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -52,6 +53,9 @@ class Frozen:
         return hash(self._values(self))
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__match_args__)})"
-        )
+        values = (f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+        return f"{type(self).__qualname__}({', '.join(values)})"
+
+
+def _default(of: Field[Any]) -> Callable[[], Any]:
+    return of.default_factory if of.default is MISSING else lambda: of.default  # type: ignore[return-value]
