@@ -10,10 +10,11 @@ from __future__ import annotations
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from numasim.frozen import Frozen
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -131,8 +132,7 @@ def shaded_table(corner: object, names: Sequence[object], values: Sequence[Seque
     return _table(head, *lines)
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Frozen):
     """A part of a bar, with its share of the whole, from 0 to 1."""
 
     label: str

@@ -8,12 +8,13 @@ bandwidth.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.sources import marked
 from numasim.parts.validation import validate
@@ -109,8 +110,7 @@ def of_table(frame: pd.DataFrame) -> list[str]:
 # ---- half of a value, and twice
 
 
-@dataclass(frozen=True)
-class Tried:
+class Tried(Frozen):
     """The change of the makespan in percent with half and with twice of the value; None if the value is not valid."""
 
     field: str

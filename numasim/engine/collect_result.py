@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from numasim.engine.check.deadlock import require_sums
 from numasim.engine.reference.sync.cache_lines import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.plan.plan import Plan, Run
@@ -30,8 +30,7 @@ UNCHANGED = (  # fields of `Finished` that are fields of `Result`, too
 )
 
 
-@dataclass(frozen=True)
-class Finished:
+class Finished(Frozen):
     """The counts of an engine in a finished run.
 
     ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows.

@@ -7,15 +7,15 @@ from this list.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
+
+from numasim.frozen import Frozen
 
 Kind = Literal["text", "integer", "ratio"]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Frozen):
     """A column of a table. A ``ratio`` is a float, null where its denominator is 0; an ``integer`` has 64 bits."""
 
     name: str

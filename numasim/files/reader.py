@@ -15,13 +15,13 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from io import BufferedReader
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 
 # ---- The kinds of files that are read, with the largest size of each -------------------------------------------------
 #
@@ -31,8 +31,7 @@ from numasim.errors import InputError
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
-@dataclass(frozen=True)
-class FileKind:
+class FileKind(Frozen):
     """A kind of files: ``name`` completes the sentence "expected ...", ``most_bytes`` is the largest size."""
 
     name: str

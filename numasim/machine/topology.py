@@ -6,17 +6,17 @@ second.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
+
 IntArray = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Coherence:
+class Coherence(Frozen):
     """Times in picoseconds to move a cache line between two hardware threads, by what the threads share (model 2.1).
 
     If the time of a level is None, the time of the next wider level holds. ``cross_socket_ps`` has the times between
@@ -35,8 +35,7 @@ class Coherence:
         return level_ps
 
 
-@dataclass(frozen=True)
-class Caches:
+class Caches(Frozen):
     """Cache sizes in bytes (0: no cache), latencies of last-level hits, and the bandwidth of one last-level cache."""
 
     l1_bytes: int
@@ -49,8 +48,7 @@ class Caches:
     forwards: bool = False  # whether caches also forward clean lines
 
 
-@dataclass(frozen=True)
-class Links:
+class Links(Frozen):
     """Directed links; route a to b is ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]``."""
 
     source: IntArray  # [links] node
@@ -61,16 +59,14 @@ class Links:
     route: IntArray  # [sum of hops] link ids in travel order
 
 
-@dataclass(frozen=True)
-class Snoop:
+class Snoop(Frozen):
     """Bytes of coherence messages with and without an address, if every fetched line is asked for on all nodes."""
 
     request_bytes: int
     answer_bytes: int
 
 
-@dataclass(frozen=True)
-class Clock:
+class Clock(Frozen):
     """Base clock and turbo steps: with at most ``active[i]`` busy cores on a socket the clock is ``hz[i]``."""
 
     base_hz: int
@@ -78,16 +74,14 @@ class Clock:
     hz: IntArray
 
 
-@dataclass(frozen=True)
-class Smt:
+class Smt(Frozen):
     """Speed of a hardware thread beside a busy or a polling sibling, in ppm of its speed without siblings."""
 
     busy_ppm: int
     poll_ppm: int
 
 
-@dataclass(frozen=True, eq=False)
-class Machine:
+class Machine(Frozen, eq=False):
     """One machine. Sockets, nodes, cores and hardware threads are numbered from 0 without gaps.
 
     Hardware threads are in the order of operating systems: all first threads of cores, then all second threads. The
@@ -188,8 +182,7 @@ class Machine:
         return int(self.links.route_ptr[at + 1] - self.links.route_ptr[at])
 
 
-@dataclass(frozen=True, eq=False)
-class WorkerMap:
+class WorkerMap(Frozen, eq=False):
     """The place of each worker; every array is [workers]. A map is equal only to itself, as a machine is."""
 
     thread: IntArray

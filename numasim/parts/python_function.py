@@ -6,7 +6,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import ModuleSpec
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.files.reader import PYTHON, read_bytes
+from numasim.frozen import Frozen
 
 _FORM = re.compile(r"(.+):([^\W\d]\w*)")
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -26,8 +26,7 @@ def is_python_function(text: str) -> bool:
     return found is not None and (found[1].endswith(SUFFIX) or _MODULE.fullmatch(found[1]) is not None)
 
 
-@dataclass(frozen=True)
-class PythonFunction:
+class PythonFunction(Frozen):
     """A function ``name`` of the module ``module`` with the source ``file``; ``module`` is empty for a file by path."""
 
     module: str

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from numasim.errors import InputError, nearest_name, together
+from numasim.frozen import Frozen
 from numasim.parts.choices import known_keys, needed_shapes
 from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
@@ -42,8 +43,7 @@ _DECIMAL = re.compile(r"Decimal\('(.*)'\)")  # the form in which pydantic writes
 _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class _Complaint:
+class _Complaint(Frozen):
     """One error of pydantic: ``path`` leads to a node of the document, ``labels`` are union branches on the way."""
 
     kind: str

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import U64Array
+from numasim.frozen import Frozen
 from numasim.parts.base import bytes_per_s, ppm
 from numasim.parts.models.effects_model import ModelSpec
 from numasim.parts.unit_factors import MILLION
@@ -15,8 +14,7 @@ from numasim.parts.unit_factors import MILLION
 I64 = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Background:
+class Background(Frozen):
     """Bytes per second of other programs."""
 
     nodes: tuple[tuple[int, int], ...] = ()  # (node, load of the node's memory controller)
@@ -26,8 +24,7 @@ class Background:
 NO_BACKGROUND = Background()
 
 
-@dataclass(frozen=True)
-class Effects:
+class Effects(Frozen):
     """The effects of the machine that a run simulates; the names are those of `ModelSpec` in the specification."""
 
     cache: str = "none"

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from numasim.draws import DrawClass, base_array, draw_array, turn_seed
+from numasim.frozen import Frozen
 from numasim.machine.topology import WorkerMap
 from numasim.plan.address_space import ItemPages, add_mean_pages
 from numasim.plan.effects import noisy_array_ps
@@ -51,8 +51,7 @@ def seats_of(workers: WorkerMap) -> list[Seat]:
     return [Seat(node, domain, sharers[domain]) for node, domain in places]
 
 
-@dataclass(frozen=True)
-class AccessPrices:
+class AccessPrices(Frozen):
     """The traffic of one access template: [rows, nodes] bytes, with rows as in ``table``."""
 
     table: AccessTable

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.plan.tuning import Tuning
@@ -24,8 +25,7 @@ from numasim.workload.unfold import unfolded
 MIN_STEP_PS = 1000  # a failed round takes at least this long, so that time advances in every loop (model 1.2)
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(Frozen):
     """The costs of the runtime's own operations in picoseconds (model 4.1).
 
     While a thread gives back pages or flushes, no other thread can use the address space.
@@ -60,8 +60,7 @@ class Costs:
     unmap_batch: int = 0  # pages per flush; 0: all pages that are given back together
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Frozen, eq=False):
     """A simulation without the seeds of runs. Engines read the plan and never change the plan.
 
     A plan is a function of the specification alone and equals only itself, so that tables made of a plan can be kept
@@ -103,8 +102,7 @@ class Plan:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Keyed(Generic[T]):
+class Keyed(Frozen, Generic[T]):
     """A key of a cache: all values with an equal ``key`` share a result, which depends on the key alone."""
 
     key: object
@@ -114,8 +112,7 @@ class Keyed(Generic[T]):
 # ---- One run of a plan: its seed, and the draws before it starts (model 1.4) -----------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(Frozen, eq=False):
     """A plan, and the seed of all random draws of a run."""
 
     plan: Plan

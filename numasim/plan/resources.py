@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.plan import Costs, Plan
@@ -111,8 +111,7 @@ class Resource(NamedTuple):
     capacity: int
 
 
-@dataclass(frozen=True)
-class Resources:
+class Resources(Frozen):
     """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order, last-level
     caches, the address space; resources that the plan does not limit are left out.
     """

@@ -8,12 +8,12 @@ ownership, so they move twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.node_bytes import NodeBytes
 from numasim.plan.plan import Plan
@@ -62,8 +62,7 @@ class AccessTimes:
         return traffic, int(wait[0])
 
 
-@dataclass(frozen=True)
-class SegmentTimes:
+class SegmentTimes(Frozen):
     """Times of the graph's segments. Nodes without workers have empty arrays; if no segment has an access, all
     nodes with workers share one array.
     """
@@ -76,8 +75,7 @@ class SegmentTimes:
     traffic: I64  # [segments, nodes] bytes of the settled accesses
 
 
-@dataclass(frozen=True)
-class PlacedProgram:
+class PlacedProgram(Frozen):
     """All values on which the times of segments depend; plans that differ only in strategies have equal values."""
 
     workload: Workload

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
 from numasim.plan.coupling import may_be_scarce, noisy, priced_by_events
 from numasim.plan.effects import shortest_noisy_ps
 from numasim.plan.plan import Plan
@@ -24,8 +24,7 @@ from numasim.strategy.steal_plan import has_own_dispatch
 from numasim.workload.graph import I64, Deal, Op, Phase, Workload
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(Frozen):
     """A condition that every skippable plan meets; ``otherwise`` says how the workers of any other plan are coupled."""
 
     holds: Callable[[Plan], bool]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
@@ -22,8 +22,7 @@ from numasim.workload.graph import I64, Workload
 from numasim.workload.one_worker import LINE_BYTES, by_task, segment_sums
 
 
-@dataclass(frozen=True, eq=False)
-class Tuning:
+class Tuning(Frozen, eq=False):
     """A controller, and the parts of the plan that runs of the controller need."""
 
     name: str  # the name of the controller in messages

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.parts.base import as_list, bytes_per_s, ppm
 from numasim.parts.unit_factors import MILLION
 from numasim.parts.yaml.nodes import FieldPath
@@ -104,8 +104,7 @@ CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields th
 # program also depends on the machine, and its number of threads on the workers of the run.
 
 
-@dataclass(frozen=True)
-class Distances:
+class Distances(Frozen):
     """The longest time of a load on a machine, in ps, and the machine's number of nodes."""
 
     farthest_ps: int

@@ -8,17 +8,17 @@ cell has, the run is no cell, and the axis has this value. A change of a whole f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from numasim.frozen import Frozen
 from numasim.parts.yaml.nodes import Node
 from numasim.spec.overrides import Assignment
 from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
 from numasim.spec.sweep_axes import Point, all_points, axis_name, axis_values, read_axes, with_axes
 
 
-@dataclass(frozen=True)
-class OneRun:
+class OneRun(Frozen):
     """A run; for a sweep also the place of the run among the cells."""
 
     spec: RunSpec

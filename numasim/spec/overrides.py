@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.parts.yaml.document import parse
 from numasim.parts.yaml.nodes import Key, Node, Place, Source, from_python, path_parts, shown
 
 _FIELD = re.compile(r"[A-Za-z_][\w-]*((\.[\w-]+)|(\[\d+\]))*")
 
 
-@dataclass(frozen=True, eq=False)
-class Assignment:
+class Assignment(Frozen, eq=False):
     """Set the field at ``path`` to ``value``; ``place`` is the place at which the path is written."""
 
     path: tuple[Key, ...]

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from numasim.errors import InputError, for_each, together
+from numasim.frozen import Frozen
 from numasim.machine.build_machine import build
 from numasim.parts import catalog
 from numasim.parts.base import Model, PositiveCount, Seed, canonical_json
@@ -53,8 +54,7 @@ Described = str | Path | Mapping[str, Any]
 FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, "sweep")
 
 
-@dataclass(frozen=True, eq=False)
-class RunSpec:
+class RunSpec(Frozen, eq=False):
     """The resolved contents of one simulation, which is run ``repeat`` times, each time with another seed.
 
     All repeats of a cell share one `RunSpec`, which is equal only to itself. `numasim.spec.identity` compares contents.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, product
@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field, Strict
 
 from numasim.errors import InputError, dotted, for_each
+from numasim.frozen import Frozen
 from numasim.parts.base import Model, canonical_json
 from numasim.parts.validation import validate
 from numasim.parts.yaml.nodes import FieldPath, Key, Node, Place, path_parts, shown
@@ -40,8 +41,7 @@ class RangeSpec(Model):
     step: Annotated[Number, Field(gt=0)] = Field(1, description="The distance from value to value, above 0.")
 
 
-@dataclass(frozen=True)
-class Exclusion:
+class Exclusion(Frozen):
     """An entry at ``place`` that excludes the cells in which every named axis has one of the values."""
 
     values: dict[str, list[Any]]
@@ -52,8 +52,7 @@ class Exclusion:
         return all(name in axes and axes[name] in allowed for name, allowed in self.values.items())
 
 
-@dataclass(frozen=True)
-class Axes:
+class Axes(Frozen):
     """The dimensions to multiply (the last one varies fastest), extra cells, exclusions, axis names in file order."""
 
     names: tuple[str, ...]

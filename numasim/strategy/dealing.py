@@ -8,7 +8,7 @@ node, and once more to order the units by cost (A-73).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from numasim.draws import DrawClass, base, below_array, stream_array
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ppm, ps
 from numasim.parts.models.placement_model import DistributionSpec
@@ -31,8 +32,7 @@ from numasim.workload.graph import I64, Kind, Loop, Mode, Op, Phase, RangeFamily
 MOST = 2**62
 
 
-@dataclass(frozen=True, eq=False)
-class KnownItems:
+class KnownItems(Frozen, eq=False):
     """The items of a range and the units to which the items are dealt.
 
     The cost of an item for the units of a node is the sum, over all nodes, of the item's bytes there times the latency.

@@ -7,8 +7,8 @@ lowest ids get the idle cores, one core each.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ppm, ps
 from numasim.parts.models.strategy_model import StrategySpec
@@ -17,8 +17,7 @@ from numasim.workload.graph import Op, Workload
 JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}
 
 
-@dataclass(frozen=True)
-class Helpers:
+class Helpers(Frozen):
     """The helpers of a run."""
 
     has: tuple[bool, ...]  # [workers] whether the worker has a helper

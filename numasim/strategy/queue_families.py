@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
 from numasim.machine.routing import distance_classes
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.runtime_model import RuntimeSpec
@@ -26,8 +26,7 @@ I64 = npt.NDArray[np.int64]
 NOWHERE = -1
 
 
-@dataclass(frozen=True)
-class Units:
+class Units(Frozen):
     """The units (cores, caches, nodes, ...) on ``machine`` of the workers that ``map`` places."""
 
     machine: Machine
@@ -59,8 +58,7 @@ END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
 NO_NODE = -1
 
 
-@dataclass(frozen=True)
-class Pool:
+class Pool(Frozen):
     """The queues of one family, or of all families that a level names, in ascending order of families and units."""
 
     queue: I64  # [n]

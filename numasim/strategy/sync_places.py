@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
@@ -28,8 +29,7 @@ I32 = npt.NDArray[np.int32]
 NO_LOCK = -1
 
 
-@dataclass(frozen=True)
-class SyncPlaces:
+class SyncPlaces(Frozen):
     """The synchronisation objects of a run: the objects of the program first, then the locks of the strategy."""
 
     names: tuple[str, ...]

@@ -8,7 +8,6 @@ distribution is thus a histogram, and drawing uses integer arithmetic alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_array
+from numasim.frozen import Frozen
 
 I64 = npt.NDArray[np.int64]
 
@@ -33,8 +33,7 @@ def numbers_of_pages(accesses: int) -> tuple[int, int]:
     return number_of_access(accesses), number_of_access(accesses + 1)
 
 
-@dataclass(frozen=True)
-class Amounts:
+class Amounts(Frozen):
     """``items`` has the number of each item; empty if runs draw the numbers from a table. All arrays are read-only."""
 
     items: I64

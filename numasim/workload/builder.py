@@ -8,7 +8,6 @@ arrays over the tasks of a shape.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import CheckError
+from numasim.frozen import Frozen
 from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import (
@@ -51,8 +51,7 @@ ACCESS_TYPES = {
 }
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Frozen):
     """An op program that many tasks share.
 
     ``kernels[r]`` and ``accesses[r]`` are the kernel and the number of accesses of the r-th RUN op. ``words[u]`` is the

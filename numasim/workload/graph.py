@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import IntEnum
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
 from numasim.schema.enumerations import Deal, Kind, Mode, Op
 from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets
@@ -50,8 +51,7 @@ class Pattern(IntEnum):
     CHASE = 3
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(Frozen):
     """A contiguous range of memory. The program writes an ``initialised`` region before the parallel part starts."""
 
     name: str
@@ -59,8 +59,7 @@ class Region:
     initialised: bool
 
 
-@dataclass(frozen=True)
-class Accesses:
+class Accesses(Frozen):
     """Memory accesses, one row each: ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart."""
 
     region: U32
@@ -77,8 +76,7 @@ class Accesses:
         return len(self.region)
 
 
-@dataclass(frozen=True)
-class NodeAccess:
+class NodeAccess(Frozen):
     """Bytes of no particular region that the items of a range read or write on given NUMA nodes (model 3.5).
 
     Item i moves as many bytes as the i-th of ``amounts``; the ``nodes`` hold these bytes in proportion to ``shares``.
@@ -98,8 +96,7 @@ class NodeAccess:
         return 1 if self.mode == Mode.READ else 2
 
 
-@dataclass(frozen=True)
-class RangeFamily:
+class RangeFamily(Frozen):
     """A range: ``count`` tasks, called items, that have no rows of their own (model 3.5).
 
     The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by the item's class-3 stream. If
@@ -165,8 +162,7 @@ def compute_bounds(compute: Amounts) -> tuple[int, int, Amounts | None]:
     return compute.least, compute.most, None if compute.fixed else compute
 
 
-@dataclass(frozen=True, eq=False)
-class Workload:
+class Workload(Frozen, eq=False):
     """A program: its tasks, its memory, its phases. All arrays are read-only.
 
     In a ``folded`` workload the row of a child has a higher number than the row of the child's parent, all entries of

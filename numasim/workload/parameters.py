@@ -6,13 +6,13 @@ parameters with defaults that are marked "assumed".
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, Field, model_validator
 
+from numasim.frozen import Frozen
 from numasim.parts.base import Model, Nanoseconds, Whole
 from numasim.workload.graph import Workload
 from numasim.workload.totals import MAX_TASKS, SizedParameters
@@ -122,8 +122,7 @@ AnyWorkload = WorkloadParameters | WorkloadFile | WorkloadGraph
 Sizes = Mapping[str, Any]  # parameters by name
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(Frozen):
     """A family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers families.
 
     ``parameters`` is the model of the parameters; its field ``name`` has the family's name as the only value.

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from numasim.frozen import Frozen
 from numasim.schema.enumerations import Deal
 
 END = -1  # behind the last phase of a pass
 
 
-@dataclass(frozen=True)
-class Phase:
+class Phase(Frozen):
     """Roots (task ids) and at most one range that start together. The phase ends when all of these tasks have ended."""
 
     roots: tuple[int, ...] = ()
@@ -28,8 +28,7 @@ class Phase:
     name: str = ""
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(Frozen):
     """The phases from ``first`` to ``end - 1``, which run one after the other, ``repeat`` times."""
 
     first: int

@@ -9,12 +9,12 @@ as are declared, and a worker that arrives later passes without waiting. No sign
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import Role
 
@@ -25,8 +25,7 @@ MOST_SKEW_PPM = 8 * MILLION
 _FIRST_WEIGHT = 2.0**28
 
 
-@dataclass(frozen=True)
-class SyncObject:
+class SyncObject(Frozen):
     """A synchronisation object on a cache line of its own.
 
     ``owner`` is a worker, counted modulo the workers of the run. ``parties`` is the number of workers that a barrier

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 from typing import ClassVar, Literal, NamedTuple, Self, cast, get_origin
@@ -18,6 +18,7 @@ import numpy as np
 from annotated_types import Ge
 from pydantic import Field, model_validator
 
+from numasim.frozen import Frozen
 from numasim.parts.base import Model
 from numasim.parts.unit_factors import MILLION, PS_PER_NS
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS, MOST_MOVED
@@ -29,8 +30,7 @@ MOST_PS = 2**63 - 1  # sums of times have 63 bits
 THOUSAND = 1000  # misses under way at once are counted in thousandths
 
 
-@dataclass(frozen=True)
-class Totals:
+class Totals(Frozen):
     """The number of rows of each kind of array of a program, its largest sizes and times, and its total time.
 
     ``items`` are the items of the largest range, ``access_bytes`` the bytes of the largest access, ``segment_ps`` the

@@ -7,12 +7,12 @@ native engine walks in C++, the reference engine in Python (`numasim.workload.sp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from numasim.engine.result import Result
 from numasim.errors import CheckError
+from numasim.frozen import Frozen
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import noise_ppm
 from numasim.plan.plan import Plan
@@ -23,8 +23,7 @@ Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the
 LAST_NUMBER = 2**64 - 1  # the random number with the largest deviation; the number 0 has the smallest
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(Frozen):
     """The work of a program and its critical path, with the least possible time of each segment on any worker."""
 
     work_ps: int

@@ -4,7 +4,6 @@ Errors carry the path of the field inside the machine's document. The reader of 
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, pairwise
 from typing import Annotated, ClassVar, Literal, get_args
@@ -12,6 +11,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import BeforeValidator, Field, Tag
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.parts.base import CheckedModel, Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount, by_shape
 from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
@@ -166,8 +166,7 @@ Links = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class DirectedLink:
+class DirectedLink(Frozen):
     """One direction of a bundle of parallel links; ``path`` is the field of the file that gives the bundle."""
 
     source: int

@@ -6,13 +6,13 @@ behind CXL or high-bandwidth memory (HBM) beside the processor, or without memor
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
 from pydantic import Field, Tag
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.parts.base import Bytes, CheckedModel, Count, GigabytesPerSecond, Model, PositiveCount, Ppm, by_shape
 
 MAX_NODES = 1024
@@ -93,8 +93,7 @@ Nodes = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class NodeShape:
+class NodeShape(Frozen):
     """One node of a machine; ``imc_bandwidth_gbs`` is None if the node has no memory."""
 
     socket: int

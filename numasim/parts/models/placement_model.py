@@ -1,12 +1,12 @@
 """Page placement as data: a policy, its options, and the phases at which the policy changes (model 2.2, 4.12)."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
+from numasim.frozen import Frozen
 from numasim.parts.base import (
     Bytes,
     CheckedModel,
@@ -85,8 +85,7 @@ MOST_SCANNED = 2**50  # most bytes of a scan
 MOST_IN_A_ROW = 255  # most hinting faults of one node in a row
 
 
-@dataclass(frozen=True)
-class PageRule:
+class PageRule(Frozen):
     """How a policy treats pages of dynamic regions while the program runs, besides placing them; times in ps.
 
     The stages of a plan have fields of the same names (`numasim.schema.plan_fields`).

@@ -25,6 +25,7 @@ from ruamel.yaml.reader import Reader
 from numasim.errors import InputError
 from numasim.files.reader import YAML as KIND
 from numasim.files.reader import read_text
+from numasim.frozen import Frozen
 from numasim.parts.yaml.nodes import Key, Node, Place, Scalar, Source, scalar
 
 # ---- A part of a specification as the text of a YAML file; equal contents give equal texts ---------------------------
@@ -102,8 +103,7 @@ _OWN_MARK = re.compile(rf"{MARK}|\\u0*e000", re.IGNORECASE)  # the mark itself, 
 _COMMA = re.compile(" *, *")
 
 
-@dataclass(frozen=True)
-class PackedText:
+class PackedText(Frozen):
     """``text`` with marks in place of lists of numbers: ``lists[i]`` begins at ``starts[i]``, in ascending order."""
 
     text: str

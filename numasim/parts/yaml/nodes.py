@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 
 Scalar = str | int | Decimal | bool | None
 Key = str | int
@@ -43,16 +44,14 @@ class Held(ABC):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Frozen):
     """The source of values: ``name`` is shown to the user, relative paths start at ``folder``."""
 
     name: str
     folder: Path
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Frozen):
     """A position in a source; lines and columns count from one, and line 0 is the source as a whole."""
 
     source: Source

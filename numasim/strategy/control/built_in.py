@@ -7,11 +7,12 @@ here, and a word with its fields in `numasim.parts.models.tune_model`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
 from numasim.parts.models.strategy_terms import TierDepth
 from numasim.parts.models.tune_model import CpuBoundSpec, TuneSpec
 from numasim.parts.unit_factors import MILLION
@@ -104,8 +105,7 @@ PLAIN = "plain"  # the switch that is on while nothing is packed, and workers st
 KEEPS_EQUAL = "parents"  # the move after which a packing that takes equally long is kept (Algorithm 1, line 17)
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
+class Search(Frozen, eq=False):
     """How far the search for a packing has come: Algorithm 1 between two iterations.
 
     The next iteration runs under the roots ``tried``. The fastest roots so far are ``kept``; their iteration took
@@ -166,8 +166,7 @@ class Search:
         return replace(self, moves=() if gained else self.moves[1:])._go_on(program)
 
 
-@dataclass(frozen=True)
-class PackingTuner:
+class PackingTuner(Frozen):
     """The controller ``tune: {what: packing}``.
 
     Without moves the initial packing stays, as in CATS (Chen, Guo and Huang 2012). The state of the controller is the

@@ -11,12 +11,12 @@ the program in depth-first preorder, calls and implicit bodies among them. Array
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.frozen import Frozen
 from numasim.workload.phases import Loop
 
 I64 = npt.NDArray[np.int64]
@@ -24,8 +24,7 @@ I32 = npt.NDArray[np.int32]
 U8 = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
+class Program(Frozen, eq=False):
     """The program and the machine as a controller sees them, the same in every iteration; T tasks.
 
     Labels name ``units`` units by number, from 0: the units with a worker, in ascending order, of the kind of the
@@ -70,8 +69,7 @@ class Measures(NamedTuple):
     worker_busy_ps: I64  # [W] time for which each worker executed segments and items
 
 
-@dataclass(frozen=True, eq=False)
-class Controls:
+class Controls(Frozen, eq=False):
     """How the next iteration is to be executed; a control that is None does not change.
 
     Rules and levels refer to a switch by ``when`` and ``unless``.

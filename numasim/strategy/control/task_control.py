@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.placement_model import DISTRIBUTIONS, DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
@@ -140,8 +141,7 @@ def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
     return frozen(np.full(program.tasks, Tier.LOCAL, np.uint8)) if spec.tiers == "tune" else NO_TIERS
 
 
-@dataclass(frozen=True, eq=False)
-class TaskControl:
+class TaskControl(Frozen, eq=False):
     """The controls of the first iteration. Between two iterations a controller may replace the copy of an engine.
 
     Without ``item_labels``, item i of a range of n items has the label ``i * item_units div n``, or no label if

@@ -19,7 +19,7 @@ policy or, without a formula, by worker 0; the pages of a range cannot migrate. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import get_args
 
@@ -29,6 +29,7 @@ import numpy.typing as npt
 from numasim import draws
 from numasim.draws import DrawClass
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.placement_model import (
     ChangeSpec,
@@ -66,8 +67,7 @@ I16 = npt.NDArray[np.int16]
 # with memory only.
 
 
-@dataclass(frozen=True)
-class Ground:
+class Ground(Frozen):
     """The inputs of a policy: the machine, its workers, the seed of the run, and a region with the region's number."""
 
     machine: Machine
@@ -134,8 +134,7 @@ def _random(spec: PolicySpec, ground: Ground) -> Homes:
     return TabulatedHomes(home.astype(np.int16), ground.machine.page_bytes, ground.machine.nodes)
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(Frozen):
     """A page placement policy."""
 
     homes: Callable[[PolicySpec, Ground], Homes]  # returns the homes of memory that is placed before the run
@@ -221,8 +220,7 @@ NO_PHASE = 1 << 30  # the phase number of stages that only a controller puts int
 CHUNK = 1 << 16  # accesses counted at a time, so that temporary arrays stay small
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(Frozen):
     """The treatment of dynamic regions from ``phase`` on, or from when a controller chooses the stage (`NO_PHASE`).
 
     A page that is placed gets its home from ``wish[region]``; if ``wish[region]`` is None, the home is the node of the
@@ -234,8 +232,7 @@ class Stage:
     rule: PageRule
 
 
-@dataclass(frozen=True, eq=False)
-class Placement:
+class Placement(Frozen, eq=False):
     """The homes of every region in one run."""
 
     homes: tuple[Homes | None, ...]  # before the run; None: unplaced
@@ -304,8 +301,7 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
     return total
 
 
-@dataclass(frozen=True, eq=False)
-class PlacementRules:
+class PlacementRules(Frozen, eq=False):
     """How the regions of ``workload`` are placed: the facts about their homes that need no seed."""
 
     spec: PlacementSpec

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.frozen import Frozen
 from numasim.workload.forest_arrays import offsets, ragged
 
 # ---- The bytes of two-dimensional accesses by home of page, counted without a walk over pages ------------------------
@@ -103,8 +103,7 @@ class Homes(ABC):
         return self.single is not None
 
 
-@dataclass(frozen=True)
-class CyclicHomes(Homes):
+class CyclicHomes(Frozen, Homes):
     """Page p lives on ``node[p mod len(node)]``."""
 
     node: I64
@@ -131,8 +130,7 @@ class CyclicHomes(Homes):
         return cycles[:, None] * self.page_bytes + np.clip(rest[:, None] - begin, 0, self.page_bytes)
 
 
-@dataclass(frozen=True)
-class SteppedHomes(Homes):
+class SteppedHomes(Frozen, Homes):
     """Pages ``first[i]`` to ``first[i + 1] - 1`` live on ``node[i]``."""
 
     first: I64
@@ -160,8 +158,7 @@ class SteppedHomes(Homes):
         return total
 
 
-@dataclass(frozen=True)
-class TabulatedHomes(Homes):
+class TabulatedHomes(Frozen, Homes):
     """Page p lives on ``node[p]``."""
 
     node: I16
@@ -196,8 +193,7 @@ class TabulatedHomes(Homes):
         return np.cumsum(before, axis=0, out=before)
 
 
-@dataclass(frozen=True)
-class HashedHomes(Homes):
+class HashedHomes(Frozen, Homes):
     """The bytes of every page live on all nodes of ``node``, in pieces of ``grain`` bytes.
 
     Hashing spreads any access evenly: the pieces of an access are dealt to the nodes in ascending order, whatever the

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
+
+from numasim.frozen import Frozen
 
 MOST_LISTED = 8
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(Frozen):
     """The system on which a program was recorded; 0 and "" stand for unknown values.
 
     ``core_steps_per_s`` is the rate of a core as in machine files. Of ``sizes`` accesses, ``guessed_sizes`` have a
