@@ -15,7 +15,8 @@ import numasim.engine.reference
 
 PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
-    *("frozen", "errors", "files", "html", "draws", "schema", "parts", "machine", "workload", "strategy", "spec", "plan"),
+    *("frozen", "errors", "files", "html", "draws", "schema", "parts", "machine", "workload", "strategy", "spec"),
+    "plan",
     *("engine", "runtime", "sweep", "report", "objects", "plot"),
     *("reproduce", "validate", "api", "cli"),
 )
