@@ -83,6 +83,7 @@ class WorkerState:
         self.leapfrogs = False  # whether joins of the worker leapfrog
         self.leaps = False  # whether the worker waits in a leapfrogging join, for a child that `taker` has begun
         self.taker = UNKNOWN
+        self.fails = 0  # in a leapfrogging join: the fruitless rounds in a row so far
         self.cursor = [0] * levels
         self.chance_ppm: list[int] = []
         self.victims = victims

@@ -36,9 +36,11 @@ static void look_at_rest(ns_thread_worker *worker) {
         ns_thread_see_live(pool, (int64_t *)(uintptr_t)view->live, (int64_t *)(uintptr_t)view->awaited);
 }
 
-/* For the join rule `leapfrog`: note in `actor` whether the worker joins, and from which worker it may steal. */
-static void see_taker(ns_actor *actor, const ns_thread_wait *wait) {
+/* For the join rule `leapfrog`: note in `actor` whether the worker joins, from which worker it may steal, and its
+ * fruitless rounds in a row. */
+static void see_taker(ns_actor *actor, const ns_thread_wait *wait, int64_t fails) {
     actor->leapfrogs = true;
+    actor->fails = fails;
     actor->leaps = wait && wait->task;
     actor->taker = actor->leaps ? ns_thread_taker_of((const ns_thread_task *)wait->task) : NS_UNKNOWN;
 }
@@ -56,7 +58,7 @@ void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait)
     const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
     search->actor.thief = thief ? (int32_t)(thief - 1) : NS_UNKNOWN;
     look_at_rest(worker);
-    if (pool->file.plan.join == NS_JOIN_LEAPFROG) see_taker(&search->actor, wait);
+    if (pool->file.plan.join == NS_JOIN_LEAPFROG) see_taker(&search->actor, wait, search->fails);
 }
 
 void ns_thread_view_queue(ns_thread_worker *worker, uint32_t q) {
