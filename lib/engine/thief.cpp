@@ -205,6 +205,7 @@ void Thief::tell_join(const Worker& w) {
     ns_actor& actor = run_.queues.actor(w.id);
     actor.leapfrogs = true;
     actor.leaps = joins(w);
+    actor.fails = w.fails;
     actor.taker = actor.leaps ? run_.taker(static_cast<std::uint32_t>(w.stack.back()), w.id) : NS_UNKNOWN;
 }
 

@@ -343,6 +343,8 @@ def only_clause(plan: StealPlan, level: Level, worker: int) -> str:
         said.append(f"while fewer than {plan.live_most} subtrees of its unit, workers {unit}, are live")
     if level.own_first:
         said.append("once all subtrees that are labelled for its unit have begun")
+    if level.leap_after:
+        said.append(f"in a leapfrogging join, in one round after every {level.leap_after} fruitless rounds")
     if level.tiers:
         said.append(f"for tasks of tier {tier_names(level.tiers)}")
     return f"; only {', and '.join(said)}" if said else ""

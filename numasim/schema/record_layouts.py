@@ -47,7 +47,7 @@ class Record:
 LEVEL = Record(
     "ns_level",
     "A steal level, or a dispatch rule.",
-    40,
+    44,
     (
         Member("row", "u4", "the level's first entry in `row`"),
         Member("amount", "u4"),
@@ -58,6 +58,10 @@ LEVEL = Record(
         Member("tries", "u2"),
         Member("sample", "u2"),
         Member("leave", "u2"),
+        Member(
+            "leap_after", "u2", "fruitless rounds in a leapfrogging join before a round by the level; 0: no such round"
+        ),
+        Member("pad", "u2"),
         Member("anchor", "u1", "Anchor"),
         Member("pick", "u1", "Pick"),
         Member("visit", "u1", "Visit"),

@@ -181,6 +181,7 @@ class LevelTable:
             record["pick"] = Pick.IN_ORDER  # a single queue needs no random number
         record["leave"] = level.leave
         record["every"] = level.every or 0
+        record["leap_after"] = level.leap_after or 0
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self._chance(level)
         record["data"] = codes.NONE8

@@ -132,10 +132,13 @@ class Prober:
         """Return how many tasks other workers have taken from the own queue of ``worker`` so far."""
         return self._states[worker].robbed
 
-    def set_out(self, worker: int, leaps: bool, taker: int) -> None:
-        """Set whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-48)."""
+    def set_out(self, worker: int, leaps: bool, taker: int, fails: int) -> None:
+        """Set whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-48).
+
+        The worker has made ``fails`` fruitless rounds in a row.
+        """
         state = self._states[worker]
-        state.leapfrogs, state.leaps, state.taker = True, leaps, taker
+        state.leapfrogs, state.leaps, state.taker, state.fails = True, leaps, taker, fails
 
     def dealing_rule(self, position: int) -> int | None:
         """Return the rule by which ``position`` deals round robin over all queues, or None if there is no such rule.
@@ -222,9 +225,10 @@ class Prober:
         also returned if a chance changes by fruitless probes of other levels: a level that the worker leaves out now
         may need this chance later.
         """
-        if any(elsewhere_miss for *_, elsewhere_miss, _ in self._chances):
-            return None
         state = self._states[worker]
+        leaps = state.leaps and any(level.leap_after for level in self._steal)  # rounds differ by their number
+        if leaps or any(elsewhere_miss for *_, elsewhere_miss, _ in self._chances):
+            return None
         levels: list[int] = []
         queues: list[npt.NDArray[np.int64]] = []
         for level in self._in_rounds:
@@ -249,7 +253,8 @@ class Prober:
         probes = False
         rising: list[Level] = []
         for level in self._in_rounds:
-            if not self._is_open(level, state, view):
+            waits = _is_idle(level, state) and not level.leap_after
+            if waits or not self._is_in_force(level, state, view):
                 continue
             chance = self._outlook(level, state)
             if chance is Outlook.RISES:
@@ -358,8 +363,10 @@ class Prober:
 
     def _is_open(self, level: Level, state: WorkerState, view: View) -> bool:
         """Return whether a worker uses steal level ``level`` in the round at hand."""
-        here = not _is_idle(level, state) and in_force(level, view)
-        return here and self.passes_gate(state.position, level.index, view)
+        return not _is_idle(level, state) and self._is_in_force(level, state, view)
+
+    def _is_in_force(self, level: Level, state: WorkerState, view: View) -> bool:
+        return in_force(level, view) and self.passes_gate(state.position, level.index, view)
 
     def _outlook(self, level: Level, state: WorkerState) -> Outlook:
         """Return the `Outlook` of a level: the future of the level's chance while all probes fail."""
@@ -402,8 +409,14 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
 
 
 def _is_idle(level: Level, state: WorkerState) -> bool:
-    """Return whether the worker skips the level: in a leapfrogging join it uses only levels that search its thief."""
-    return state.leaps and level.anchor is not Anchor.THIEF
+    """Return whether the worker skips the level in its present round.
+
+    In a leapfrogging join the worker uses only levels that search its thief; after every ``leap_after`` fruitless
+    rounds the worker also uses the level in one round.
+    """
+    if not state.leaps or level.anchor is Anchor.THIEF:
+        return False
+    return not (level.leap_after and state.fails and state.fails % level.leap_after == 0)
 
 
 def _is_steady(level: Level) -> bool:

@@ -199,7 +199,7 @@ class Level:
         self.tries, self.sample, self.leave = int(record["tries"]), int(record["sample"]), int(record["leave"])
         self.anchor, self.pick, self.visit = Anchor(record["anchor"]), Pick(record["pick"]), Visit(record["visit"])
         self.amount, self.amount_kind = int(record["amount"]), AmountKind(record["amount_kind"])
-        self.most = int(record["most"])
+        self.most, self.leap_after = int(record["most"]), int(record["leap_after"])
         self.every = int(record["every"])
         self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
         self.data = None if record["data"] == codes.NONE8 else DataRule(plan.data[record["data"]])

@@ -427,6 +427,9 @@ def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
         document["tune"] = _shipped_controller(chance, document)
     if owned and happens(chance, habits.leaps):
         document |= {"join": "leapfrog", "steal": [{"from": "thief"}, *document["steal"]]}
+        for level in document["steal"][1:]:
+            if level["from"] != "thief" and happens(chance, 40):
+                level["leap_after"] = chance.choice(TINY)
     if owned and happens(chance, habits.moves):
         _let_tasks_move(chance, document)
     elif happens(chance, habits.copies):

@@ -114,6 +114,37 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
     assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # the probe of worker 1 at 1600 ns has failed
 
 
+@pytest.mark.parametrize(
+    ("after", "begun_ns"),
+    [
+        (1, 1800),  # round 2 looks at queue 1 (1600), again at queue 1 (1700) and at queue 2 (1800)
+        (3, 2000),  # rounds 1 to 3 end at 1500, 1600, 1700; round 4 looks at queue 1 (1800), 1 (1900) and 2 (2000)
+        (4, 2100),
+        (5, None),  # worker 1 ends A at 2130 ns: the join is over before the probe of queue 2 at 2200 ns
+    ],
+)
+def test_a_leapfrogging_worker_looks_elsewhere_after_some_fruitless_rounds(after: int, begun_ns: int | None) -> None:
+    """As in the test above worker 0 searches from 1400 ns on; task 4 waits in queue 2 until 2200 ns."""
+    others = {"from": "others", "pick": "in-order", "tries": "all", "leap_after": after}
+    seen = run(TWO_THIEVES, 3, stealing({"from": "thief"}, others, join="leapfrog"), runtime())
+    assert [begun for worker, number, begun, _ in seen.stretches_ns if (worker, number) == (0, 4)] == (
+        [begun_ns] if begun_ns else []
+    )
+
+
+def test_only_one_round_in_so_many_leaves_the_thief() -> None:
+    """Worker 0 waits for A from 150 to 100,100 ns, and makes a probe each 100 ns, of worker 1 on its own node.
+
+    Rounds 5, 9, ... have three probes, the third of worker 2 on the other node: one of six probes after the first 4.
+    """
+    others = {"from": "others", "pick": "in-order", "tries": "all", "leap_after": 4}
+    how = stealing({"from": "thief"}, others, join="leapfrog", mapping="contiguous")
+    work = graph(task(task(100_000 * NS), 150 * NS, WAIT))
+    seen = run(work, 3, how, runtime(costs={"probe_remote_ns": 100}), machine=toy(sockets=2, cores=2))
+    assert seen.of_worker("steal_attempts")[0] == 1000
+    assert seen.of_worker("steal_attempts_remote")[0] == (1000 - 4) // 6
+
+
 def test_a_call_that_has_ended_is_no_child_to_leap_after() -> None:
     """Worker 1 steals the rest of the call, ends the call, goes on with the root, and begins the other child at once.
 

@@ -330,6 +330,8 @@ typedef struct ns_level {
     uint16_t tries;
     uint16_t sample;
     uint16_t leave;
+    uint16_t leap_after; /* fruitless rounds in a leapfrogging join before a round by the level; 0: no such round */
+    uint16_t pad;
     uint8_t anchor; /* Anchor */
     uint8_t pick; /* Pick */
     uint8_t visit; /* Visit */
@@ -341,7 +343,7 @@ typedef struct ns_level {
     uint8_t data; /* or NONE8 */
     uint8_t toggle; /* number of the switch that the level depends on, or NONE8 */
 } ns_level;
-static_assert(sizeof(ns_level) == 40, "ns_level has another size in Python");
+static_assert(sizeof(ns_level) == 44, "ns_level has another size in Python");
 static_assert(offsetof(ns_level, row) == 0, "row is elsewhere in Python");
 static_assert(offsetof(ns_level, amount) == 4, "amount is elsewhere in Python");
 static_assert(offsetof(ns_level, most) == 8, "most is elsewhere in Python");
@@ -351,16 +353,18 @@ static_assert(offsetof(ns_level, every) == 20, "every is elsewhere in Python");
 static_assert(offsetof(ns_level, tries) == 24, "tries is elsewhere in Python");
 static_assert(offsetof(ns_level, sample) == 26, "sample is elsewhere in Python");
 static_assert(offsetof(ns_level, leave) == 28, "leave is elsewhere in Python");
-static_assert(offsetof(ns_level, anchor) == 30, "anchor is elsewhere in Python");
-static_assert(offsetof(ns_level, pick) == 31, "pick is elsewhere in Python");
-static_assert(offsetof(ns_level, visit) == 32, "visit is elsewhere in Python");
-static_assert(offsetof(ns_level, segments) == 33, "segments is elsewhere in Python");
-static_assert(offsetof(ns_level, watch) == 34, "watch is elsewhere in Python");
-static_assert(offsetof(ns_level, flags) == 35, "flags is elsewhere in Python");
-static_assert(offsetof(ns_level, chance) == 36, "chance is elsewhere in Python");
-static_assert(offsetof(ns_level, amount_kind) == 37, "amount_kind is elsewhere in Python");
-static_assert(offsetof(ns_level, data) == 38, "data is elsewhere in Python");
-static_assert(offsetof(ns_level, toggle) == 39, "toggle is elsewhere in Python");
+static_assert(offsetof(ns_level, leap_after) == 30, "leap_after is elsewhere in Python");
+static_assert(offsetof(ns_level, pad) == 32, "pad is elsewhere in Python");
+static_assert(offsetof(ns_level, anchor) == 34, "anchor is elsewhere in Python");
+static_assert(offsetof(ns_level, pick) == 35, "pick is elsewhere in Python");
+static_assert(offsetof(ns_level, visit) == 36, "visit is elsewhere in Python");
+static_assert(offsetof(ns_level, segments) == 37, "segments is elsewhere in Python");
+static_assert(offsetof(ns_level, watch) == 38, "watch is elsewhere in Python");
+static_assert(offsetof(ns_level, flags) == 39, "flags is elsewhere in Python");
+static_assert(offsetof(ns_level, chance) == 40, "chance is elsewhere in Python");
+static_assert(offsetof(ns_level, amount_kind) == 41, "amount_kind is elsewhere in Python");
+static_assert(offsetof(ns_level, data) == 42, "data is elsewhere in Python");
+static_assert(offsetof(ns_level, toggle) == 43, "toggle is elsewhere in Python");
 
 /* A queue of tasks. */
 typedef struct ns_queue {

@@ -70,10 +70,12 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
 }
 
 /* Whether the worker skips the level: in a round a level that is polled, in a poll a level that is not due, and in a
- * leapfrogging join a level without the anchor thief (A-48). */
+ * leapfrogging join a level without the anchor thief (A-48), except in one round after every `leap_after` fruitless
+ * rounds. */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
     const bool due = actor->polls ? level->every && actor->polls % level->every == 0 : !level->every;
-    return !due || (actor->leaps && level->anchor != NS_ANCHOR_THIEF);
+    if (!due || !actor->leaps || level->anchor == NS_ANCHOR_THIEF) return !due;
+    return !level->leap_after || !actor->fails || actor->fails % level->leap_after;
 }
 
 bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor) {
@@ -83,8 +85,12 @@ bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor) {
     return false;
 }
 
+static bool is_in_force(const ns_plan *plan, const ns_level *level, const ns_actor *actor, const ns_view *view) {
+    return ns_in_force(level, view) && ns_passes_gate(plan, level, actor->position, view);
+}
+
 static bool is_open(const ns_plan *plan, const ns_level *level, const ns_actor *actor, const ns_view *view) {
-    return !is_idle(level, actor) && ns_in_force(level, view) && ns_passes_gate(plan, level, actor->position, view);
+    return !is_idle(level, actor) && is_in_force(plan, level, actor, view);
 }
 
 static int32_t anchor_of(const ns_level *level, const ns_actor *actor) {
@@ -288,7 +294,8 @@ static bool any_in_rounds(const ns_plan *plan, ns_actor *actor, const ns_view *v
     uint64_t rising = 0;
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
-        if (!is_open(plan, level, actor, view)) continue;
+        if (level->every || (is_idle(level, actor) && !level->leap_after)) continue;
+        if (!is_in_force(plan, level, actor, view)) continue;
         const enum outlook chance = outlook_of(plan, level, actor);
         if (chance == CHANCE_RISES) rising |= UINT64_C(1) << index;
         const bool probed = chance == CHANCE_OPEN || chance == CHANCE_CERTAIN;
@@ -344,6 +351,7 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
     }
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
+        if (actor->leaps && level->leap_after) return -1;
         if (is_idle(level, actor)) continue;
         ns_row row = row_of(plan, level, actor);
         if (row.first == row.end) continue;

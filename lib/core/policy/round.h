@@ -37,6 +37,7 @@ typedef struct {
     int64_t robbed;                             /* tasks that other workers have taken from its own queue */
     int64_t polls; /* tasks that it has executed before the poll at hand; 0: it makes rounds */
     int32_t taker; /* in a leapfrogging join: the worker that it may steal from, or NS_UNKNOWN */
+    int64_t fails; /* in a leapfrogging join: its fruitless rounds in a row so far */
     ns_stream victims, dispatch;
     int64_t *cursor;     /* [levels] round-robin cursors */
     int32_t *chance_ppm; /* [chances] */
@@ -130,7 +131,7 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
 
 /* List the probes of a round while all queues are empty. Probe i draws one of the queues of segment `segments[i]` for
  * level `levels[i]`. Returns the number of probes; -1 if there are more than `most` probes, if a round has picks
- * other than random picks, or if a chance changes by fruitless probes of other levels. */
+ * other than random picks, if rounds of a leapfrogging worker differ by their number, or if a chance changes by fruitless probes of other levels. */
 int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most);
 
 /* ---- back-off and overflow --------------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ class JoinRules:
     def set_out(self, w: Worker) -> None:
         """Tell the strategy whether a searching worker waits in a leapfrogging join, and on which worker."""
         if self.leaps:
-            self._prober.set_out(w.id, bool(w.stack), self._taker(w) if w.stack else UNKNOWN)
+            self._prober.set_out(w.id, bool(w.stack), self._taker(w) if w.stack else UNKNOWN, w.fails)
 
     def _taker(self, w: Worker) -> int:
         """Return the worker to steal from, given the waiting task on top of the worker's stack."""

@@ -36,7 +36,7 @@ SELF_TAKES = ("others", *get_args(InsideName))
 class LevelSpec(LeanModel, Sometimes, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how many tasks it takes."""
 
-    left_out: ClassVar[Collection[str]] = ("from_pass", "every", "forget")
+    left_out: ClassVar[Collection[str]] = ("from_pass", "every", "forget", "leap_after")
 
     source: Source = Field(
         alias="from", description="The set of queues that is searched, seen from the worker that searches (model 4.13)."
@@ -107,6 +107,11 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
         False,
         description="With from: last, whether a probe that finds nothing forgets the last victim (model 4.13).",
     )
+    leap_after: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
+        None,
+        description="With n: in a leapfrogging join, after every n fruitless rounds in a row, one round also searches "
+        "this level (model 3.2). Default: such a worker searches levels from: thief alone.",
+    )
     chance: Chance | None = Field(
         None,
         description="Probability of searching this level and no later one. Default: all levels are searched in turn.",
@@ -119,6 +124,8 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
             yield f"from: last is one known queue, so {keys} would have no effect"
         if self.forget and self.source != "last":
             yield f"forget: yes goes with from: last, not with from: {self.source}"
+        if self.leap_after is not None and self.source == "thief":
+            yield "leap_after lets a leapfrogging worker leave its thief, but the level is from: thief"
         if self.include_self and not (self.source in SELF_TAKES or isinstance(self.source, Vicinity)):
             yield f"self: yes goes with others, a unit such as own-node, or a vicinity, not with from: {self.source}"
         if self.sample is not None and self.pick not in BY_LENGTH:

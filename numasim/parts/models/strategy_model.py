@@ -431,6 +431,11 @@ class StrategySpec(LeanModel, CheckedModel):
                 yield f"steal[{number}].from_pass: a round has passes: {self.passes}, got {level.from_pass}"
             if self.passes > 1 and level.chance is not None:
                 yield f"steal[{number}].chance: the level takes the place of later levels, so a round has one pass"
+        leaps = any(level.leap_after is not None for level in self.steal)
+        if leaps and self.join not in (None, "leapfrog"):
+            yield f"leap_after goes with join: leapfrog, not with join: {self.join}"
+        if leaps and not any(level.source == "thief" for level in self.steal):
+            yield "leap_after counts rounds of levels from: thief, but there is none: add {from: thief} to steal"
         if len(self.search) > MOST_LEVELS:
             yield f"a round has {len(self.search)} levels in all its passes, at most {MOST_LEVELS}"
 

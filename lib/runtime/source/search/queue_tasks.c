@@ -46,6 +46,7 @@ void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait)
     look_at_rest(worker);
     if (pool->file.plan.join != NS_JOIN_LEAPFROG) return;
     search->actor.leapfrogs = true;
+    search->actor.fails = search->fails;
     search->actor.leaps = wait && wait->task;
     search->actor.taker = search->actor.leaps ? ns_thread_taker_of((const ns_thread_task *)wait->task) : NS_UNKNOWN;
 }
