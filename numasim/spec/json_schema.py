@@ -30,7 +30,8 @@ _LIST: Schema = {"type": "array", "minItems": 1}
 PARTS_OF_RUN = {
     "machine": "The machine: a shipped name, the path of a file, or a mapping of its fields.",
     "workload": "The program: the name of a workload, a mapping of its parameters, or {file: graph.json}.",
-    "strategy": "The strategy: a shipped name, the path of a file, or a mapping of its fields.",
+    "strategy": "The strategy: a shipped name, the path of a file, or a mapping of its fields. Default: of a "
+    "runtime such as rayon, the strategy of the same name.",
     "runtime": "The runtime: a preset, the path of a file, or a mapping of its fields. Default: ompi for programs of "
     "BOTS and syncbench, bare for all others.",
     "sweep": "Axes of a sweep: a dotted field and its values each. All combinations are run, the last axis fastest.",
