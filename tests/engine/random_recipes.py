@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 from typing import Any, Literal, get_args, get_origin
@@ -189,8 +189,7 @@ PLAIN_LEVEL: Options = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RandomRun(Run):
+class RandomRun(Run, eq=False):
     """A run, and the recipe of its plan and its seed."""
 
     recipe: Document
