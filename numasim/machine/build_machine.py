@@ -24,7 +24,7 @@ def build(spec: MachineSpec) -> Machine:
     core_of_thread, sibling_of_thread = _threads(np.array([kind.threads_per_core for kind in kinds])[kind_of_core])
     links, memory_bytes = _links(spec), _frozen([node.memory for node in nodes])
     latency_ps, without = _latency_ps(spec, links), np.flatnonzero(memory_bytes == 0)
-    # the own latency of a node without memory is the latency to the nearest memory
+    # the local latency of a node without memory is the latency to the nearest memory
     latency_ps[without, without] = latency_ps[without][:, memory_bytes > 0].min(axis=1)
     return Machine(
         name=spec.name,
