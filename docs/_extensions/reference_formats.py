@@ -9,7 +9,7 @@ from pathlib import Path
 from file_tables import FILE_TABLES, FileTable
 from markdown_text import code, prose, table
 
-from numasim.cli.listing import FILE_FORMATS
+from numasim.cli.listing import FILE_FORMATS, schema_of
 from numasim.engine.columns import DESCRIBED, Column
 from numasim.workload.packed_graph import FIELDS, ArrayField
 
@@ -21,8 +21,8 @@ HEAD = ("column", "label", "kind", "unit", "meaning")
 def formats() -> str:
     """Return a table of all kinds of files, each with its schema to download."""
     rows = [
-        (code(kind), prose(each.about), f'<a href="../{SCHEMAS}/{kind}.json" download>{kind}.json</a>')
-        for kind, each in FILE_FORMATS.items()
+        (code(kind), prose(about), f'<a href="../{SCHEMAS}/{kind}.json" download>{kind}.json</a>')
+        for kind, about in FILE_FORMATS.items()
     ]
     return table(("kind", "what it is", "JSON Schema"), rows)
 
@@ -31,8 +31,8 @@ def write_schemas(site: Path) -> None:
     """Write the schema of every kind of file into the folder of the site."""
     folder = site / SCHEMAS
     folder.mkdir(parents=True, exist_ok=True)
-    for kind, each in FILE_FORMATS.items():
-        (folder / f"{kind}.json").write_text(json.dumps(each.schema(), indent=2) + "\n", "utf-8")
+    for kind in FILE_FORMATS:
+        (folder / f"{kind}.json").write_text(json.dumps(schema_of(kind), indent=2) + "\n", "utf-8")
 
 
 def tables() -> str:

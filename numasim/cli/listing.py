@@ -1,7 +1,6 @@
 """`numasim list` and `numasim show`: everything that ships, by kind and by name; `numasim schema`: formats of files."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -131,41 +130,41 @@ def _described(kind: str, name: str) -> str:
 Schema = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class FileFormat:
-    """A kind of file: the meaning of the kind, and its JSON Schema."""
-
-    about: str
-    schema: Callable[[], Schema]
-
-
-def _of_specification(kind: str) -> Callable[[], Schema]:
-    def schema() -> Schema:
-        from numasim.spec.json_schema import json_schema
-
-        return json_schema(kind)
-
-    return schema
+FILE_FORMATS = {
+    "run": "A run, in YAML.",
+    "sweep": "A sweep: a run with axes, in YAML.",
+    "machine": "A machine, in YAML.",
+    "strategy": "A strategy, in YAML.",
+    "runtime": "A runtime, in YAML.",
+    "workload": "A workload with its parameters, in YAML.",
+    "graph": "A task graph, in JSON.",
+    "calibration": "Fitted parameters of a study: calibrated.yaml, which a calibration writes.",
+    "validation": "A part of a validation, in YAML.",
+    "result": "A result as numasim run --json prints it.",
+}
+SCHEMAS = tuple(FILE_FORMATS)
 
 
-def _calibration() -> Schema:
-    from numasim.reproduce.calibration_file import Calibration
-    from numasim.spec.json_schema import model_schema, with_title
+def schema_of(kind: str) -> Schema:
+    """Return the JSON Schema of a kind of file. Raises InputError for another ``kind``."""
+    from numasim.spec.json_schema import json_schema, model_schema, with_title
 
-    return with_title("calibration", model_schema(Calibration))
+    if kind not in FILE_FORMATS:
+        raise InputError(f"there is no schema {kind!r}", value=kind, known=FILE_FORMATS)
+    if kind == "calibration":
+        from numasim.reproduce.calibration_file import Calibration
 
+        return with_title(kind, model_schema(Calibration))
+    if kind == "validation":
+        from numasim.validate.part_files import PartFile
 
-def _validation() -> Schema:
-    from numasim.spec.json_schema import model_schema, with_title
-    from numasim.validate.part_files import PartFile
-
-    return with_title("validation", model_schema(PartFile))
+        return with_title(kind, model_schema(PartFile))
+    return with_title(kind, _result()) if kind == "result" else json_schema(kind)
 
 
 def _result() -> Schema:
     """Return the schema of a run as JSON: its columns, the time of the engine and remarks."""
     from numasim.engine.columns import DESCRIBED
-    from numasim.spec.json_schema import with_title
 
     types: dict[str, Any] = {"text": ["string", "null"], "integer": "integer", "ratio": ["number", "null"]}
     columns = {
@@ -183,31 +182,7 @@ def _result() -> Schema:
             "description": "What a user should know of the run beside its columns.",
         },
     }
-    return with_title("result", {"type": "object", "properties": {**columns, **beside}})
-
-
-FILE_FORMATS = {
-    "run": FileFormat("A run, in YAML.", _of_specification("run")),
-    "sweep": FileFormat("A sweep: a run with axes, in YAML.", _of_specification("sweep")),
-    "machine": FileFormat("A machine, in YAML.", _of_specification("machine")),
-    "strategy": FileFormat("A strategy, in YAML.", _of_specification("strategy")),
-    "runtime": FileFormat("A runtime, in YAML.", _of_specification("runtime")),
-    "workload": FileFormat("A workload with its parameters, in YAML.", _of_specification("workload")),
-    "graph": FileFormat("A task graph, in JSON.", _of_specification("graph")),
-    "calibration": FileFormat(
-        "Fitted parameters of a study: calibrated.yaml, which a calibration writes.", _calibration
-    ),
-    "validation": FileFormat("A part of a validation, in YAML.", _validation),
-    "result": FileFormat("A result as numasim run --json prints it.", _result),
-}
-SCHEMAS = tuple(FILE_FORMATS)
-
-
-def schema_of(kind: str) -> Schema:
-    """Return the JSON Schema of a kind of file. Raises InputError for another ``kind``."""
-    if kind not in FILE_FORMATS:
-        raise InputError(f"there is no schema {kind!r}", value=kind, known=FILE_FORMATS)
-    return FILE_FORMATS[kind].schema()
+    return {"type": "object", "properties": {**columns, **beside}}
 
 
 @examples("numasim schema sweep")

@@ -23,6 +23,9 @@ def build(spec: MachineSpec) -> Machine:
     kind_of_core = np.repeat(np.arange(len(kinds)), [kind.count for kind in kinds])
     core_of_thread, sibling_of_thread = _threads(np.array([kind.threads_per_core for kind in kinds])[kind_of_core])
     links, memory_bytes = _links(spec), _frozen([node.memory for node in nodes])
+    latency_ps, without = _latency_ps(spec, links), np.flatnonzero(memory_bytes == 0)
+    # the local latency of a node without memory is the latency to the nearest memory
+    latency_ps[without, without] = latency_ps[without][:, memory_bytes > 0].min(axis=1)
     return Machine(
         name=spec.name,
         page_bytes=spec.page,
@@ -35,7 +38,7 @@ def build(spec: MachineSpec) -> Machine:
         sibling_of_thread=_frozen(sibling_of_thread),
         memory_bytes=memory_bytes,
         imc_bytes_per_s=_frozen([bytes_per_s(node.imc_bandwidth_gbs or Decimal(0)) for node in nodes]),
-        latency_ps=_frozen(_with_nearest_memory(_latency_ps(spec, links), memory_bytes)),
+        latency_ps=_frozen(latency_ps),
         links=links,
         caches=_caches(spec),
         coherence=_coherence(spec),
@@ -96,13 +99,6 @@ def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
     travelled = np.concatenate(([0], np.cumsum(links.latency_ps[links.route])))
     latency_ps = ps(base_ns) + np.diff(travelled[links.route_ptr]).reshape(spec.node_count, spec.node_count)
     np.fill_diagonal(latency_ps, ps(local_ns))
-    return latency_ps
-
-
-def _with_nearest_memory(latency_ps: IntArray, memory_bytes: IntArray) -> IntArray:
-    """Return the latencies; the own latency of a node without memory is the latency to the nearest memory."""
-    without = np.flatnonzero(memory_bytes == 0)
-    latency_ps[without, without] = latency_ps[without][:, memory_bytes > 0].min(axis=1)
     return latency_ps
 
 

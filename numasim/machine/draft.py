@@ -306,7 +306,9 @@ def _latency_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
-    lines_ns = typical.LINE_NS_OF_CLUSTERS if _has_clusters(shape) else typical.LINE_NS
+    shared = [set(cores) for cores in shape.last_level.cores if len(cores) > 1] if shape.last_level else []
+    clusters = any(sum(1 for cores in shared if cores & set(node)) > 1 for node in _units(shape, "node"))
+    lines_ns = typical.LINE_NS_OF_CLUSTERS if clusters else typical.LINE_NS
     times_ns = {key: ns for key, ns in lines_ns.items() if shape.sockets > 1 or key != "cross_socket_ns"}
     draft.put("coherence", times_ns, typical.SERVERS)
     clock = inventory.clock
@@ -317,13 +319,6 @@ def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     page, line = inventory.page_bytes, max((cache.line_bytes for cache in inventory.caches), default=0)
     draft.put("page", *((_size(page), _read(inventory)) if page else (typical.PAGE, typical.NOT_SAID)))
     draft.put("line", *((_size(line), _read(inventory)) if line else (_size(typical.LINE_BYTES), typical.NOT_SAID)))
-
-
-def _has_clusters(shape: Shape) -> bool:
-    """Return whether a node has several last-level caches, each shared by several cores."""
-    caches = [set(cores) for cores in shape.last_level.cores] if shape.last_level else []
-    shared = [cores for cores in caches if len(cores) > 1]
-    return any(sum(1 for cores in shared if cores & set(node)) > 1 for node in _units(shape, "node"))
 
 
 def _size(size_bytes: int) -> str:

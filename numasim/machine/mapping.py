@@ -68,16 +68,6 @@ def contiguous(machine: Machine, workers: int) -> IntArray:
     return np.lexsort((_rank_in_node(machine), _node_of_thread(machine)))[:workers]
 
 
-def smt_first(machine: Machine, workers: int) -> IntArray:
-    """Fill core 0 with all its hardware threads, then core 1, and so on."""
-    return np.lexsort((machine.sibling_of_thread, machine.core_of_thread))[:workers]
-
-
-def os_order(machine: Machine, workers: int) -> IntArray:
-    """Put worker i on hardware thread i: the first threads of all cores node by node, then all second threads."""
-    return np.arange(workers)
-
-
 def numa_spread(machine: Machine, workers: int) -> IntArray:
     """Put worker i of W on node floor(i * M / W) of the M nodes with cores, on cores before sibling threads.
 
@@ -120,8 +110,10 @@ def scatter(machine: Machine, workers: int) -> IntArray:
 MAPPINGS: dict[str, Mapping] = {
     "numa-even-cores-first": numa_even_cores_first,
     "contiguous": contiguous,
-    "smt-first": smt_first,
-    "os-order": os_order,
+    # core 0 with all its hardware threads, then core 1, and so on
+    "smt-first": lambda machine, workers: np.lexsort((machine.sibling_of_thread, machine.core_of_thread))[:workers],
+    # hardware thread i for worker i: the first threads of all cores node by node, then all second threads
+    "os-order": lambda machine, workers: np.arange(workers),
     "numa-spread": numa_spread,
     "scatter": scatter,
 }

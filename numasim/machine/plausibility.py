@@ -94,7 +94,10 @@ def coherence_order(machine: Machine) -> Iterator[str]:
     for (near, near_ps), (far, far_ps) in pairwise(levels):
         if near_ps > far_ps:
             yield f"a line takes {time(near_ps)} {near}, {time(far_ps)} {far}"
-    if isinstance(times, Coherence) and len(times.cross_socket_ps) > max(1, ranks := _socket_ranks(machine)):
+    cored = np.unique(machine.socket_of_node[machine.cores_of_node > 0])
+    rank_of_pair = machine.rank_of_sockets[np.ix_(cored, cored)]
+    ranks = len(np.unique(rank_of_pair[~np.eye(len(cored), dtype=bool)]))
+    if isinstance(times, Coherence) and len(times.cross_socket_ps) > max(1, ranks):
         yield (
             f"cross_socket_ns has {len(times.cross_socket_ps)} times, but latencies between sockets have only {ranks} "
             f"different value{'s' * (ranks != 1)}: each time beyond has no use"
@@ -102,13 +105,6 @@ def coherence_order(machine: Machine) -> Iterator[str]:
 
 
 Levels = list[tuple[str, int]]  # where two cores are, and the time of a line in picoseconds; narrow levels first
-
-
-def _socket_ranks(machine: Machine) -> int:
-    """Return how many different latencies there are between sockets with cores."""
-    cored = np.unique(machine.socket_of_node[machine.cores_of_node > 0])
-    ranks = machine.rank_of_sockets[np.ix_(cored, cored)]
-    return len(np.unique(ranks[~np.eye(len(cored), dtype=bool)]))
 
 
 def _given_levels(machine: Machine, times: Coherence) -> Levels:

@@ -140,14 +140,11 @@ class Machine(Frozen, eq=False):
         return list(self.caches.llc_sizes) or [self.caches.llc_bytes] * self.cache_domains
 
     @cached_property
-    def llc_spans_nodes(self) -> bool:
-        """Return whether cores of two nodes share a last-level cache."""
-        return len(set(zip(self.llc_of_core.tolist(), self.node_of_core.tolist(), strict=True))) > self.cache_domains
-
-    @cached_property
     def line_levels(self) -> tuple[str, ...]:
         """Return the units by which times of cache lines differ within a socket, narrow units first."""
-        return ("core", "node", "llc", "socket") if self.llc_spans_nodes else ("core", "llc", "node", "socket")
+        pairs = len(set(zip(self.llc_of_core.tolist(), self.node_of_core.tolist(), strict=True)))
+        llc_spans_nodes = pairs > self.cache_domains
+        return ("core", "node", "llc", "socket") if llc_spans_nodes else ("core", "llc", "node", "socket")
 
     @cached_property
     def cores_of_node(self) -> IntArray:

@@ -28,6 +28,7 @@ from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM, Role, S
 SINGLE = (Block, DataRegion, str)
 Data = Block | DataRegion | str  # a name stands for the whole region of that name
 Pieces = Data | Iterable[Data]
+ThreeOfPieces = tuple[Pieces, Pieces, Pieces]  # that a task reads, writes and updates
 Access = tuple[int, int, int, int]
 ACCESS_COLUMNS = ("region", "offset", "row_bytes", "mode")  # of an `Access`
 NO_PARENT = -1
@@ -80,7 +81,7 @@ class Task:
 
         No task waits for these accesses: dependences follow only from the accesses given when a task is made.
         """
-        accesses = self.graph._accesses_of(reads, writes, updates)
+        accesses = self.graph._accesses_of((reads, writes, updates))
         self.graph._add_segment(self.number, compute_ps(cost_ns), kernel, accesses)
 
     def spawn(
@@ -100,7 +101,7 @@ class Task:
         other arguments are those of `Graph.task`. Dependences follow from data only among children of one task.
         """
         self._unsynced = True
-        child = self.graph._add_task(self.number, cost_ns, reads, writes, updates, after, kernel)
+        child = self.graph._add_task(self.number, cost_ns, (reads, writes, updates), after, kernel)
         if function is not None:
             with child:
                 function(child, *arguments)
@@ -280,10 +281,10 @@ class GrowingGraph:
         self._words.append(SyncObject(name, Role.OBJECTS, 0, count, skew_ppm, compute_ps(undo_ns), bool(same)))
         return Objects(self, len(self._words) - 1, name)
 
-    def _accesses_of(self, reads: Pieces, writes: Pieces, updates: Pieces) -> list[Access]:
-        """Return one access for each piece of memory, with its mode."""
+    def _accesses_of(self, pieces: ThreeOfPieces) -> list[Access]:
+        """Return one access for each piece of memory that is read, written or updated, with its mode."""
         modes: dict[tuple[int, int, int], int] = {}
-        for given, mode in ((reads, Mode.READ), (writes, Mode.WRITE), (updates, Mode.READ_WRITE)):
+        for given, mode in zip(pieces, (Mode.READ, Mode.WRITE, Mode.READ_WRITE), strict=True):
             if given != ():
                 for each in (given,) if isinstance(given, SINGLE) else given:
                     piece = self._piece(each)
@@ -325,22 +326,15 @@ class GrowingGraph:
         ``after``, for earlier tasks that write memory that this task accesses, and for earlier tasks that access memory
         that this task writes. ``kernel`` is the kind of work in kernel rates and results.
         """
-        return self._add_task(NO_PARENT, cost_ns, reads, writes, updates, after, kernel)
+        return self._add_task(NO_PARENT, cost_ns, (reads, writes, updates), after, kernel)
 
     def _add_task(
-        self,
-        parent: int,
-        cost_ns: Any,
-        reads: Pieces,
-        writes: Pieces,
-        updates: Pieces,
-        after: Task | Iterable[Task],
-        kernel: str,
+        self, parent: int, cost_ns: Any, pieces: ThreeOfPieces, after: Task | Iterable[Task], kernel: str
     ) -> Task:
         """Add and return a task that ``parent`` spawns now, or a root."""
         self._change()
         cost_ps = compute_ps(cost_ns)
-        accesses = self._accesses_of(reads, writes, updates)
+        accesses = self._accesses_of(pieces)
         sources = {each.number for each in self._tasks(after)}
         phase = self._current_phase() if parent == NO_PARENT else self._phase[parent]
         made = len(self._parent)

@@ -75,7 +75,10 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
     numbers_some = spec.strategy.numbers_tasks and bool((workload.kind != Kind.TASK).any())
     if spec.strategy.needs_every_task or numbers_some:
         workload = unfolded(workload)
-    if _is_larger_than_told(workload, parameters):
+    size_is_told = isinstance(parameters, WorkloadParameters) and (
+        workload.folded or parameters.totals().rows >= workload.rows
+    )
+    if not size_is_told:
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
     check_nodes(workload, machine)
     workers = _places(machine, spec.workers, spec.strategy.mapping)
@@ -107,13 +110,6 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
     )
     check_pages(plan)
     return plan
-
-
-def _is_larger_than_told(workload: Workload, parameters: AnyWorkload) -> bool:
-    """Return whether ``parameters`` give no upper bound on the size of the program."""
-    if not isinstance(parameters, WorkloadParameters):
-        return True
-    return not workload.folded and parameters.totals().rows < workload.rows
 
 
 def completed(**parts: Any) -> Plan:

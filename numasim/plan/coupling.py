@@ -14,7 +14,6 @@ from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.effects import Effects, noise_ppm
 from numasim.plan.item_prices import ItemPrices, item_prices, seats_of
 from numasim.plan.plan import Plan
-from numasim.plan.price import Price
 from numasim.plan.resources import resources_of
 
 
@@ -117,15 +116,11 @@ def most_asked(plan: Plan) -> Counter[int]:
 def _most_of_one(effects: Effects, families: Sequence[ItemPrices]) -> Counter[int]:
     """Return [resources] the units per second that one worker demands at most."""
     most = Counter[int]()
+    fastest_ppm = MILLION + noise_ppm(HIGHEST_DRAW, effects.worker_spread_ppm)
     for family in families:
-        shortest_ps = _shortest_ps(effects, family.mean)
+        times_ps = (family.mean.compute_ps, family.mean.wait_ps)
+        compute_ps, wait_ps = (-(-each * MILLION // fastest_ppm) for each in times_ps)
+        shortest_ps = effects.combined_ps(compute_ps, wait_ps) + family.mean.fault_ps
         for resource, units in family.mean.units.items():
             most[resource] = max(most[resource], units * PS_PER_S // shortest_ps if shortest_ps else 0)
     return most
-
-
-def _shortest_ps(effects: Effects, price: Price) -> int:
-    """Return the nominal time of a price for the fastest possible worker."""
-    fastest_ppm = MILLION + noise_ppm(HIGHEST_DRAW, effects.worker_spread_ppm)
-    compute_ps, wait_ps = (-(-time_ps * MILLION // fastest_ppm) for time_ps in (price.compute_ps, price.wait_ps))
-    return effects.combined_ps(compute_ps, wait_ps) + price.fault_ps

@@ -173,7 +173,8 @@ class RangeTimes:
         self._node_bytes = NodeBytes(plan, family, seed)
         self._blocks: list[dict[int, tuple[list[int], list[int]]]] = [{} for _ in range(plan.machine.nodes)]
         self.moves_bytes = family.moves_bytes
-        self.uniform = family.alike and family.like_pages and all(len(table.traffic) == 1 for table in self.tables)
+        like_pages = all(amounts is None or amounts.fixed for amounts in (family.fresh, family.freed))
+        self.uniform = family.alike and like_pages and all(len(table.traffic) == 1 for table in self.tables)
 
     def item(self, node: int, item: int) -> tuple[int, int]:
         """Return (time, time if all bytes were local) of ``item`` on ``node``, in ps."""

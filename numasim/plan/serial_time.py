@@ -39,27 +39,24 @@ DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "othe
 def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
     """Return the serial time in picoseconds; ``work_ps`` is the local work, ``makespan_ps`` simulates a run."""
     plan = run.plan
+    work = undealt(plan.workload, plan.control.dealing)
     if not _known_beforehand(plan):
+        # the parts of a plan that determine the serial time
+        parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
         drawn = plan.effects.task_noise_ppm > 0 or draws_durations(plan.workload)
-        return _alone_ps(_shared(plan), run.seed if drawn else ANY_SEED, makespan_ps)
+        shared = Keyed(parts, replace(plan, workload=work))
+        return _alone_ps(shared, run.seed if drawn else ANY_SEED, makespan_ps)
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
     alike = bool((local_ps == local_ps[0]).all()) or not plan.workload.moves_bytes
     if alike and not plan.control.dealing:
         return work_ps  # local work takes equally long on every worker
-    return declared_serial_ps(undealt(plan.workload, plan.control.dealing), int(local_ps[0]), run.seed)
+    return declared_serial_ps(work, int(local_ps[0]), run.seed)
 
 
 def _known_beforehand(plan: Plan) -> bool:
     effects = plan.effects
     plain = effects.cache == "none" and (effects.overlap_ppm, effects.mlp_ppm) == (MILLION, MILLION)
     return not plan.coupled or ((plain or not plan.workload.moves_bytes) and not effects.task_noise_ppm)
-
-
-def _shared(plan: Plan) -> Keyed[Plan]:
-    """Return the parts of a plan that determine the serial time, without the strategy's deal of items."""
-    work = undealt(plan.workload, plan.control.dealing)
-    parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
-    return Keyed(parts, replace(plan, workload=work))
 
 
 @lru_cache(maxsize=16)

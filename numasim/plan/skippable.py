@@ -21,7 +21,7 @@ from numasim.plan.effects import shortest_noisy_ps
 from numasim.plan.plan import Plan
 from numasim.schema.enumerations import FLAG_ATTEMPT, AmountKind, Anchor, End, Pick
 from numasim.strategy.steal_plan import has_own_dispatch
-from numasim.workload.graph import I64, Deal, Op, Phase, Workload
+from numasim.workload.graph import I64, Deal, Op, Workload
 
 
 class Condition(Frozen):
@@ -59,11 +59,6 @@ def _one_task_a_steal(plan: Plan) -> bool:
     return bool(one.all())
 
 
-def _most_roots(phase: Phase, workers: int) -> int:
-    """Return the largest number of roots that one worker gets."""
-    return len(phase.roots) if phase.deal == Deal.MASTER else -(-len(phase.roots) // workers)
-
-
 def _one_local_time(plan: Plan) -> bool:
     """Return whether the worker with the longest chain is known before the run.
 
@@ -87,11 +82,6 @@ def _free_of_overhead(plan: Plan) -> bool:
     paid = costs.push_ps or costs.pop_ps or costs.join_ps or costs.wait_ps or costs.resume_ps
     paid = paid or costs.line != "no"
     return not paid or not _has_roots(plan)
-
-
-def _fully_strict(plan: Plan) -> bool:
-    work = plan.workload
-    return bool((_last_of(work, Op.SPAWN) <= _last_of(work, Op.WAIT)).all())
 
 
 def _last_of(work: Workload, code: Op) -> I64:
@@ -156,7 +146,10 @@ CONDITIONS: tuple[Condition, ...] = (
         "a phase is serial, or mixes tasks with a range",
     ),
     Condition(
-        lambda plan: all(_most_roots(phase, plan.workers.workers) <= 1 for phase in plan.workload.phases),
+        lambda plan: all(
+            len(phase.roots) <= (1 if phase.deal == Deal.MASTER else plan.workers.workers)
+            for phase in plan.workload.phases
+        ),
         "a worker is given several bodies",
     ),
     Condition(lambda plan: not len(plan.workload.successor), "tasks depend on others than their children"),
@@ -177,7 +170,10 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_free_of_overhead, "pushing, popping or joining takes time"),
     Condition(lambda plan: not (plan.workload.op_code == Op.CALL).any(), "tasks call others inline"),
     Condition(lambda plan: not plan.workload.groups, "tasks wait for groups of others"),
-    Condition(_fully_strict, "a task ends before all its children have been waited for"),
+    Condition(
+        lambda plan: bool((_last_of(plan.workload, Op.SPAWN) <= _last_of(plan.workload, Op.WAIT)).all()),
+        "a task ends before all its children have been waited for",
+    ),
     Condition(lambda plan: plan.tuning is None, "a controller is told of each task between two iterations"),
     # the last condition, because it alone takes much time to check
     Condition(lambda plan: not may_be_scarce(plan), "all workers together may ask for more bandwidth than there is"),

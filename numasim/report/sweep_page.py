@@ -185,10 +185,7 @@ def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
 def _column(runs: pd.DataFrame, described: Column, cell_of: Rows) -> dict[str, Any]:
     value, low, high = median_estimates(numbers(runs, described.name), cell_of)
     return {
-        "name": described.name,
-        "label": described.label,
-        "unit": described.unit,
-        "meaning": described.meaning,
+        **{key: getattr(described, key) for key in ("name", "label", "unit", "meaning")},
         "ratio": described.kind == "ratio",
         "value": _packed(value),
         "low": _packed(low),

@@ -82,10 +82,6 @@ class FittedParameter(Parameter):
         """Return whether the parameter belongs to the first step: a rate that was fitted to serial times."""
         return self.step == FIRST_STEP
 
-    def value_in(self, *, only_rates: bool) -> Value:
-        """Return the value, or with ``only_rates`` the value for a machine on which only rates are fitted."""
-        return self.alone if only_rates and self.alone is not None else self.value
-
 
 class RefusedParameter(Parameter):
     """A parameter that the data do not identify. The field keeps the value of the machine, program or runtime file.

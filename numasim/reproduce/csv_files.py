@@ -12,48 +12,13 @@ from numasim.reproduce.scores import ALL_TABLES
 from numasim.reproduce.table_cells import Interval, Score, Table
 from numasim.reproduce.text import beats_null, met, simulated_estimate
 
-SCORE_COLUMNS = (
-    "table",
-    "quantity",
-    "metric",
-    "value",
-    "bound",
-    "cells",
-    "seeds_low",
-    "seeds_high",
-    "rows_low",
-    "rows_high",
-    "readings_low",
-    "readings_high",
-    "parameters_low",
-    "parameters_high",
-    "null",
-    "against_null",
-    "met",
-    "beats_null",
-    "column",
-    "role",
-    "ceiling",
-    "question",
-    "degenerate",
-)
-CELL_COLUMNS = (
-    "row",
-    "column",
-    "variant",
-    "quantity",
-    "unit",
-    "role",
-    "score",
-    "published",
-    "simulated",
-    "low",
-    "high",
-    "seeds",
-    "relative_error",
-    "null",
-    "note",
-)
+FOUND = ("metric", "value", "bound", "cells")  # fields of a score
+RANGES = ("seeds", "rows", "readings", "parameters")  # fields of a score that are intervals
+ENDS = tuple(f"{name}_{end}" for name in RANGES for end in ("low", "high"))
+JUDGED = ("null", "against_null", "met", "beats_null")
+SCORE_COLUMNS = ("table", "quantity", *FOUND, *ENDS, *JUDGED, "column", "role", "ceiling", "question", "degenerate")
+IDENTITY = ("row", "column", "variant", "quantity", "unit", "role", "score", "published")  # fields of a cell
+CELL_COLUMNS = (*IDENTITY, "simulated", "low", "high", "seeds", "relative_error", "null", "note")
 
 
 def scores_csv(findings: Findings) -> str:
@@ -70,15 +35,14 @@ def table_csv(table: Table) -> str:
     rows = []
     for cell in table.cells:
         found = simulated_estimate(cell)
-        identity = (cell.row, cell.column, cell.variant, cell.quantity, cell.unit, cell.role, cell.score)
         estimate = (cell.mean, found.low, found.high, len(cell.simulated), cell.relative_error)
-        rows.append((*identity, cell.published, *estimate, cell.null, cell.note))
+        rows.append((*(getattr(cell, name) for name in IDENTITY), *estimate, cell.null, cell.note))
     return plain_csv(CELL_COLUMNS, rows)
 
 
 def _score_row(table: str, score: Score, column: str, role: str, degenerate: str = "") -> tuple[Any, ...]:
-    found = (score.metric, score.value, score.bound, score.cells)
-    ranges = (end for each in (score.seeds, score.rows, score.readings, score.parameters) for end in _ends(each))
+    found = (getattr(score, name) for name in FOUND)
+    ranges = (end for name in RANGES for end in _ends(getattr(score, name)))
     judged = (score.null, score.against_null, met(score), beats_null(score))
     return (table, score.name, *found, *ranges, *judged, column, role, score.ceiling, score.question, degenerate)
 

@@ -75,10 +75,6 @@ def _mape(posed: Posed) -> FloatArray:
     return mean_of(np.abs(posed.said[..., known] - published) / np.abs(published))
 
 
-def _median_factor(posed: Posed) -> FloatArray:
-    return np.asarray(np.exp(np.median(np.abs(np.log1p(posed.said) - np.log1p(posed.published)), axis=-1)))
-
-
 def _absolute_errors(posed: Posed) -> FloatArray:
     return np.asarray(np.abs(posed.said - posed.published))
 
@@ -107,7 +103,7 @@ METRICS = {
         each_cell=True,
     ),
     "median-factor": Metric(
-        _median_factor,
+        lambda posed: np.exp(np.median(np.abs(np.log1p(posed.said) - np.log1p(posed.published)), axis=-1)),
         "median factor",
         "median of the factor between the two counts, one added to each so that zeros count too",
         each_cell=True,

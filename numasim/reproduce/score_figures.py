@@ -187,9 +187,11 @@ def chain_figure(rows: Mapping[str, Sequence[Cell]], score: Score) -> Figure:
         y_label=AXIS_WORDS.get(unit, f"{score.name} ({unit})"),
         share_y=False,
     )
-    for axes, cells in zip(panels, rows.values(), strict=False):
+    for index, (axes, cells) in enumerate(zip(panels, rows.values(), strict=False)):
         _chain(axes, cells, score.ceiling or 0.0)
-    _label_variants(panels, list(rows.values()))
+        lowest = index + CHAIN_COLUMNS >= len(panels)  # the lowest panel of its column
+        names = [cell.variant if lowest else "" for cell in cells]
+        axes.set_xticks(range(len(cells)), names, rotation=40, ha="right", rotation_mode="anchor")
     legend_below(figure, _handles(score))
     return figure
 
@@ -210,13 +212,6 @@ def _chain(axes: Axes, cells: Sequence[Cell], ceiling: float) -> None:
     if lowest < 0:
         axes.axhline(0, color=ERROR_COLOUR, linewidth=0.8)
     axes.set_ylim(HEADROOM * min(0.0, lowest), HEADROOM * float(np.nanmax(drawn)))
-
-
-def _label_variants(panels: Sequence[Axes], rows: Sequence[Sequence[Cell]]) -> None:
-    """Name the variants below the lowest panel of each column."""
-    for index, (axes, cells) in enumerate(zip(panels, rows, strict=False)):
-        names = [cell.variant for cell in cells] if index + CHAIN_COLUMNS >= len(panels) else [""] * len(cells)
-        axes.set_xticks(range(len(cells)), names, rotation=40, ha="right", rotation_mode="anchor")
 
 
 def _handles(score: Score) -> list[Line2D | Patch]:

@@ -162,30 +162,26 @@ def _null_score(metric: Metric, rule: ScoreRule, posed: Posed, value: float) -> 
 
 
 def _posed(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> Posed:
-    _, rows = np.unique([pair.cell.row for pair in pairs], return_inverse=True)
+    cells = [pair.cell for pair in pairs]
+    _, rows = np.unique([cell.row for cell in cells], return_inverse=True)
     columns: dict[tuple[str, str], int] = {}
-    numbers = [columns.setdefault((pair.cell.table, pair.cell.column), len(columns)) for pair in pairs]
-    said = np.stack([values_of(pair.cell) for pair in pairs], axis=-1)
+    numbers = [columns.setdefault((cell.table, cell.column), len(columns)) for cell in cells]
+    said = np.stack(list(map(values_of, cells)), axis=-1)
     said_before = np.full_like(said, math.nan)
     for index, pair in enumerate(pairs):
         if pair.baseline is not None and pair.baseline.simulated:
             said_before[..., index] = values_of(pair.baseline)
     absolute = Posed(
-        published=np.array([pair.cell.published for pair in pairs], np.float64),
+        published=np.array([cell.published for cell in cells], np.float64),
         before=np.array([pair.baseline.published if pair.baseline else math.nan for pair in pairs], np.float64),
         said=said,
         said_before=said_before,
-        null=np.array([_null(pair, rule) for pair in pairs], np.float64),
-        quantity=np.array([pair.cell.quantity for pair in pairs], np.str_),
+        null=np.array([rule.nulls.get(cell.row) if rule.nulls else cell.null for cell in cells], np.float64),
+        quantity=np.array([cell.quantity for cell in cells], np.str_),
         row=rows.astype(np.int64),
         column=np.array(numbers, np.int64),
     )
     return QUESTIONS[rule.question].pose(absolute)
-
-
-def _null(pair: Pair, rule: ScoreRule) -> float:
-    value = rule.nulls.get(pair.cell.row) if rule.nulls else pair.cell.null
-    return math.nan if value is None else value
 
 
 def _over_seeds(metric: Metric, rule: ScoreRule, pairs: Sequence[Pair], value: float) -> Interval | None:

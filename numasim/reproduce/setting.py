@@ -199,7 +199,7 @@ class Setting:
                 continue
             for_row = not parameter.rows or wanted.row in parameter.rows
             if wanted.program.name in parameter.programs and for_row:
-                value = parameter.value_in(only_rates=self.only_rates)
+                value = parameter.alone if self.only_rates and parameter.alone is not None else parameter.value
                 yield from from_mapping({parameter.field: scalar(value) if isinstance(value, str) else value})
 
 

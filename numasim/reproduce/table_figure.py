@@ -58,13 +58,6 @@ FEWEST_BARS = 14  # the width of a panel of all rows suits at least this many ba
 TICK_CHARACTERS = 90  # the room under a panel of all rows, in characters
 
 
-def bars_height(groups: Sequence[Group], rows: Sequence[str]) -> float:
-    """Return how many inches high the panels of these columns are."""
-    if _share_axis(groups):
-        return WIDE_INCHES
-    return -(-len(rows) // _columns(len(rows))) * (PANEL_INCHES + 0.35)
-
-
 def draw_bars(figure: SubFigure, groups: Sequence[Group], rows: Sequence[str], colours: Sequence[str]) -> None:
     """Draw the columns ``groups`` of one quantity in one panel, or in a panel for each row."""
     if _share_axis(groups):
@@ -233,7 +226,8 @@ def _bars(table: Table, groups: Sequence[Group]) -> Figure:
     rows = row_keys(table)
     quantities = list(dict.fromkeys(group.first.quantity for group in groups))
     alike = [[group for group in groups if group.first.quantity == quantity] for quantity in quantities]
-    heights = [bars_height(some, rows) for some in alike]
+    panels_inches = -(-len(rows) // _columns(len(rows))) * (PANEL_INCHES + 0.35)  # the height of a panel for each row
+    heights = [WIDE_INCHES if _share_axis(some) else panels_inches for some in alike]
     figure = Figure(figsize=(WIDTH_INCHES, sum(heights) + LEGEND_INCHES), layout="constrained")
     colours = {group.column: line_colour(index) for index, group in enumerate(groups)}
     parts = figure.subfigures(len(alike), 1, height_ratios=heights, squeeze=False)

@@ -35,7 +35,7 @@ def check_team(workload: AnyWorkload, workers: int) -> None:
     """Raise InputError if more threads wait for each other than there are workers."""
     if isinstance(workload, TeamParameters) and workload.team > workers:
         problem = f"got {workload.team} threads, which wait for each other, but {workers} workers"
-        expected = f"1 to {workers}, or nothing for one on each worker"
+        expected = f"1 to {workers}, or no number for one thread on each worker"
         raise InputError(problem, path=("workload", "threads"), expected=expected)
 
 

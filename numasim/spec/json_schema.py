@@ -36,7 +36,7 @@ PARTS_OF_RUN = {
     "BOTS and syncbench, bare for all others.",
     "sweep": "Axes of a sweep: a dotted field and its values each. All combinations are run, the last axis fastest.",
 }
-LIKE = "What the mapping starts from, a shipped name or a path: its own fields are laid over those, level by level."
+LIKE = "The part (a shipped name or a path) over which the fields of this mapping are laid, level by level."
 SPECIAL_AXES = {
     "zip": "Axes whose values go together, place by place; a list of such groups multiplies them.",
     "include": "Cells to run beside the combinations of the axes, each a mapping of axes to values.",

@@ -55,12 +55,15 @@ def load_one(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, An
     changed = {axis_name(each): each.value.plain() for each in given if axis_name(each) in values}
     inside = {axis_name(each) for each in points[index]} - {axis_name(each) for each in left}
     is_cell = all(values[name] == changed.get(name, values[name]) for name in values) and inside <= changed.keys()
+    found = ((name, value) for point in points for name, value in axis_values(point).items())
+    here = values | changed
+    other = next((each for each in found if isinstance(each[1], str | int) and each[1] != here.get(each[0])), None)
     return OneRun(
         Resolver().run(document, (*given, *left)),
         len(points),
         index if is_cell else None,
-        {name: value for name, value in (values | changed).items() if name in changed or name not in inside},
-        _other(points, values | changed),
+        {name: value for name, value in here.items() if name in changed or name not in inside},
+        other,
     )
 
 
@@ -93,9 +96,3 @@ def _has(point: Point, wanted: Assignment) -> bool:
         return False
     value = values[name]
     return bool(value == plain or (isinstance(value, dict) and isinstance(plain, str) and value.get("name") == plain))
-
-
-def _other(points: Sequence[Point], values: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """Return an axis and a short value of the axis that the run does not have; None if there is no such value."""
-    found = ((name, value) for point in points for name, value in axis_values(point).items())
-    return next((each for each in found if isinstance(each[1], str | int) and each[1] != values.get(each[0])), None)

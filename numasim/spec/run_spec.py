@@ -28,7 +28,7 @@ from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import NO_PLACE, FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
 from numasim.spec.check_parts import CHECKS, Distances, check_distances, check_size
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all, put_whole
-from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, shipped_file, with_named_functions
+from numasim.spec.part_reader import CATALOG, PARTS, PartReader, shipped_file, with_named_functions
 from numasim.workload.graph import Workload
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadGraph, WorkloadParameters
 from numasim.workload.recording.recorded import Recorded
@@ -176,11 +176,6 @@ class Resolver:
         except InputError as error:
             workload = put_all(workload_mapping(node), inner, 1)
             raise placed(error, document.replaced("workload", workload, node.place)) from None
-
-    @property
-    def reads_files(self) -> bool:
-        """Return whether a part was read from a file of the user."""
-        return any(not is_shipped_file(file) for file in self.reader.files)
 
     def _remember(self, made_of: tuple[Any, ...], make: Any) -> Any:
         key = tuple(map(_known_by, made_of))

@@ -19,7 +19,7 @@ from numasim.parts.base import REMARKS
 from numasim.parts.yaml.document import flow_text
 from numasim.parts.yaml.nodes import Key, Node, path_parts, shown
 from numasim.spec.overrides import Assignment, put_all, put_whole
-from numasim.spec.part_reader import CATALOG
+from numasim.spec.part_reader import CATALOG, is_shipped_file
 from numasim.spec.run_spec import (
     FIELDS,
     Described,
@@ -96,7 +96,8 @@ def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
     """Return whether the sweep refers to other files of the user: parts, task graphs or controllers."""
     specs = {id(cell.spec.strategy): cell.spec for cell in made.cells}.values()
     calls = any(spec.strategy.tune is not None and spec.strategy.tune.function for spec in specs)
-    return calls or resolver.reads_files or any(isinstance(cell.spec.workload, WorkloadFile) for cell in made.cells)
+    parts = not all(is_shipped_file(file) for file in resolver.reader.files)
+    return calls or parts or any(isinstance(cell.spec.workload, WorkloadFile) for cell in made.cells)
 
 
 def _expanded(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> SweepSpec:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
@@ -63,6 +62,8 @@ def compile_strategy(
         table.add_rule(rule, for_producer)
     rates = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
     adaptive = Adaptive(rates.stack, rates.every, rates.steals, rates.first == "work-first") if rates else None
+    # the unit whose live subtrees close the gates of a worker; below, units with a worker are numbered densely
+    gate_unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
     plan = StealPlan(
         name=spec.name,
         workers=workers.workers,
@@ -80,7 +81,7 @@ def compile_strategy(
         adaptive=adaptive,
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
-        gate=frozen(_gates(spec, workers)),
+        gate=frozen(np.unique(gate_unit, return_inverse=True)[1].astype(np.int32)),
         live_most=spec.live.most if isinstance(spec.live, LiveSpec) else 0,
         switches=spec.switches,
     )
@@ -97,12 +98,6 @@ def _work_first_tiers(spec: StrategySpec) -> int:
     if spec.spawn.adaptive is not None:
         return EVERY_TIER
     return sum(int(tier) for tier in Tier if getattr(spec.spawn, tier.name.lower()) == "work-first")
-
-
-def _gates(spec: StrategySpec, workers: WorkerMap) -> npt.NDArray[np.int32]:
-    """Return [workers] the number, among units with a worker, of the unit whose live subtrees close its gates."""
-    unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
-    return np.unique(unit, return_inverse=True)[1].astype(np.int32)
 
 
 def _thresholds(spec: StrategySpec, runtime: RuntimeSpec) -> Thresholds:

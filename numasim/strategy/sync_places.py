@@ -111,15 +111,13 @@ class _SearchLocks:
     def of_levels(self, spec: StrategySpec, steal: StealPlan) -> I32:
         """Return [steal levels, queues] the lock that a probe of each queue by each level takes."""
         table = np.full((len(spec.search), len(steal.queues)), NO_LOCK, np.int32)
-        if not any(level.lock for level in spec.search):
-            return frozen(table[:0])
-        of_unit: dict[str, npt.NDArray[np.int64]] = {}
-        for level, entry in enumerate(spec.search):
-            if entry.lock is not None:
-                if entry.lock not in of_unit:
-                    of_unit[entry.lock] = self._add_units(entry.lock)
-                table[level] = of_unit[entry.lock][steal.queues["owner"]]
-        return frozen(table)
+        units = [entry.lock for entry in spec.search]
+        for unit in dict.fromkeys(filter(None, units)):
+            ids, first, unit_of = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
+            # the first worker of a unit owns the lock of the unit
+            locks = [self._add(f"{unit} {ident}", owner) for ident, owner in zip(ids, first.tolist(), strict=True)]
+            table[[each == unit for each in units]] = np.array(locks)[unit_of[steal.queues["owner"]]]
+        return frozen(table if any(units) else table[:0])
 
     def of_queues(self, spec: StrategySpec, steal: StealPlan) -> I32:
         """Return [queues] the lock of each queue, if the queues of its family have locks."""
@@ -129,12 +127,6 @@ class _SearchLocks:
             owner = int(steal.queues["owner"][queue])
             table[queue] = self._add(f"{steal.families[steal.queues['family'][queue]]} of worker {owner}", owner)
         return frozen(table if locked.any() else table[:0])
-
-    def _add_units(self, unit: str) -> npt.NDArray[np.int64]:
-        """Return [workers] the lock of each worker's unit; the first worker of a unit owns the lock."""
-        ids, first, inverse = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
-        added = map(self._add, (f"{unit} {ident}" for ident in ids), first.tolist())
-        return np.array(list(added))[inverse]
 
     def _add(self, name: str, owner: int) -> int:
         self.names.append(name)

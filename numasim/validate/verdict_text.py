@@ -65,9 +65,7 @@ def outside_text(each: Comparison) -> str:
 
 
 def rejected_text(found: PartFindings) -> str:
-    """Return a sentence on rejected runs; "" if there are none."""
-    if not found.rejected_runs:
-        return ""
+    """Return a sentence on the rejected runs."""
     return (
         f"{count_text(found.rejected_runs)} more runs were rejected: beside them, cache lines took more than"
         f" {MOST_FACTOR} times longer or shorter between workers than the machine file says"

@@ -130,11 +130,6 @@ class RangeFamily(Frozen):
         return self.freed is not None or any(access.returned_ppm for access in self.node_accesses)
 
     @property
-    def like_pages(self) -> bool:
-        """Whether ``fresh`` and ``freed`` are equal for all items."""
-        return all(amounts is None or amounts.fixed for amounts in (self.fresh, self.freed))
-
-    @property
     def moves_bytes(self) -> bool:
         """Whether items access memory."""
         return len(self.accesses) > 0 or len(self.node_accesses) > 0

@@ -143,7 +143,11 @@ def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
         start[each.task] = min(start.get(each.task, each.start_ps), each.start_ps)
         end[each.task] = max(end.get(each.task, 0), each.end_ps)
     yield from _program_order(work, start, end, segments)
-    yield from _dependence_order(work, start, end)
+    for task in range(work.rows):
+        for successor in work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist():
+            if task in end and successor in start and start[successor] < end[task]:
+                yield f"task {successor} starts before its predecessor {task} ends"
+                return
 
 
 def _program_order(
@@ -179,14 +183,6 @@ def _program_order(
                     now = max(now, end.get(operand, now))
 
 
-def _dependence_order(work: Workload, start: dict[int, int], end: dict[int, int]) -> Iterator[str]:
-    for task in range(work.rows):
-        for successor in work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist():
-            if task in end and successor in start and start[successor] < end[task]:
-                yield f"task {successor} starts before its predecessor {task} ends"
-                return
-
-
 def time_bounds(run: Run, result: Result, log: Log) -> Iterator[str]:
     """The makespan is at least T1 / P and at least Tinf, the work and the span if all bytes are local.
 
@@ -196,20 +192,15 @@ def time_bounds(run: Run, result: Result, log: Log) -> Iterator[str]:
     c, workers = result.counters, plan.workers.workers
     if not c["span_ps"] <= c["work_ps"]:
         yield f"span {c['span_ps']} ps exceeds the work {c['work_ps']} ps"
-    if _may_beat_local_work(plan):
+    latency, caches = plan.machine.latency_ps, plan.machine.caches
+    near_caches = plan.effects.cache != "none" and caches.llc_remote_hit_ps < caches.llc_hit_ps
+    near_memory = bool((latency < np.diagonal(latency)[:, None]).any())
+    if near_memory or near_caches or plan.effects.worker_spread_ppm > 0:
         return
     if c["makespan_ps"] * workers < c["work_ps"]:
         yield f"makespan {c['makespan_ps']} ps is below work / workers"
     if c["makespan_ps"] < c["span_ps"]:
         yield f"makespan {c['makespan_ps']} ps is below the span {c['span_ps']} ps"
-
-
-def _may_beat_local_work(plan: Plan) -> bool:
-    """Tell whether some tasks may take less than their local work on an average worker."""
-    latency, caches = plan.machine.latency_ps, plan.machine.caches
-    near_caches = plan.effects.cache != "none" and caches.llc_remote_hit_ps < caches.llc_hit_ps
-    near_memory = bool((latency < np.diagonal(latency)[:, None]).any())
-    return near_memory or near_caches or plan.effects.worker_spread_ppm > 0
 
 
 def time_adds_up(run: Run, result: Result, log: Log) -> Iterator[str]:

@@ -100,19 +100,12 @@ class Clock:
         """Let the worker's pending event have another effect than the effect of the event's rank."""
         w.event.callbacks = reaction
 
-    def reschedule(self, w: Worker, rank: int, due_ps: int) -> None:
-        """Move the worker's pending event, with its effect, to another time."""
-        reaction = w.event.callbacks
-        self.cancel(w)
-        self.schedule(w, rank, due_ps - self.now)
-        w.event.callbacks = reaction
-
     def schedule_flow(self, w: Worker, due_ps: int) -> None:
         """Make the end of the worker's flow the worker's pending event; raise for an end after `LATEST_PS`."""
         self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
 
     def reschedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Move the end of the worker's flow, with its effect, to another time."""
+        """Move the end of the worker's flow or stretch, with its effect, to another time."""
         reaction = w.event.callbacks
         self.cancel(w)
         self.schedule_flow(w, due_ps)

@@ -172,7 +172,7 @@ class SteadyProduction:
         self._run.queues.pushes[w.own] += taken
         due = w.due + taken * (tables.pop_ps + self._memory.work.item_ps(w, family))
         self._memory.work.pass_items(w, family, taken, due)
-        clock.reschedule(w, SEG_END, due)
+        clock.reschedule_flow(w, due)
 
     def _renumber(self, made: int) -> None:
         """Replace the items in hand and in the queues by the items that come ``made`` items later."""

@@ -122,7 +122,7 @@ class Stretches(Component):
         planned = stretch.taken + (len(entry) if entry is not None else 0)
         if planned < stretch.planned:
             stretch.planned = planned
-            self._clock.reschedule(w, SEG_END, int(stretch.end[planned]))
+            self._clock.reschedule_flow(w, int(stretch.end[planned]))
 
     def _end(self, w: Worker) -> None:
         stretch, self._stretch[w.id] = self._stretch[w.id], None

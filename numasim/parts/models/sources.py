@@ -48,16 +48,11 @@ def unsourced(spec: BaseModel) -> list[str]:
     sources = getattr(spec, "sources", {})
     given = [(field, value) for field, value in _fields(_given(spec)) if not isinstance(value, bool)]
     numbers = {field for field, value in given if isinstance(value, int | Decimal)}
-    return sorted(field for field in numbers if not _covered(field, sources))
+    return sorted(field for field in numbers if not any(f"{field}.".startswith(f"{above}.") for above in sources))
 
 
 def _given(spec: BaseModel) -> dict[str, Any]:
     return spec.model_dump(by_alias=True, exclude_unset=True, exclude={"sources", "name"})
-
-
-def _covered(field: str, sources: Mapping[str, str]) -> bool:
-    parts = field.split(".")
-    return any(".".join(parts[: at + 1]) in sources for at in range(len(parts)))
 
 
 def _fields(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:

@@ -163,9 +163,6 @@ class _ThreadWalk:
         if going_on:
             self._open(kind)
 
-    def _on_start(self, argument: int, operands: list[int]) -> None:
-        self._open(Event.START)
-
     def _on_create(self, argument: int, operands: list[int]) -> None:
         self._close(Event.CREATE)
         self._number += 1
@@ -191,9 +188,6 @@ class _ThreadWalk:
         if self._opened in (Event.CREATE, Event.DEPENDENCES):
             self._opened = None  # no piece of work: the runtime was about to begin the new task
         self._begin_task(self._number)
-
-    def _on_begin(self, argument: int, operands: list[int]) -> None:
-        self._begin_task(operands[0])
 
     def _begin_task(self, task: int) -> None:
         self._close(Event.BEGIN)
@@ -253,9 +247,6 @@ class _ThreadWalk:
         self._found.regions[self._number].place = operands[1]
         self._task.steps.append((Step.REGION, self._number))
 
-    def _on_parallel_end(self, argument: int, operands: list[int]) -> None:
-        self._open(Event.PARALLEL)
-
     def _on_implicit(self, initial: int, operands: list[int]) -> None:
         region, index, team = operands
         self._number += 1
@@ -314,23 +305,14 @@ class _ThreadWalk:
         self._split(Event.TEAM)
         self._asked.add(self._current)
 
-    def _on_masked(self, argument: int, operands: list[int]) -> None:
-        self._split(Event.WORK)
-
     def _on_mutex(self, argument: int, operands: list[int]) -> None:
         self._found.odd[f"entries of {MUTEXES.get(argument, 'locks')}, which exclude nobody in the graph"] += 1
         self._close(Event.WORK)
         self._open(Event.WORK)
 
-    def _on_acquire(self, argument: int, operands: list[int]) -> None:
-        self._close(Event.WORK)
-
-    def _on_cancel(self, argument: int, operands: list[int]) -> None:
-        self._found.odd["cancellations"] += 1
-        self._split(Event.WORK)
-
-    def _on_target(self, argument: int, operands: list[int]) -> None:
-        self._found.odd["offloads to a device"] += 1
+    def _without_effect(self, what: str) -> None:
+        """Count an event that has no effect in the graph."""
+        self._found.odd[what] += 1
         self._split(Event.WORK)
 
     def _on_access(self, mode: int, operands: list[int]) -> None:
@@ -338,9 +320,6 @@ class _ThreadWalk:
         if self._current != NOBODY:
             address, row_bytes, rows, stride = operands
             self._task.steps.append((Step.ACCESS, self._tick, address, row_bytes, mode, rows, stride))
-
-    def _on_end(self, argument: int, operands: list[int]) -> None:
-        self._close(Event.END)
 
 
 _ODD_STATUSES: dict[int, str] = {
@@ -355,6 +334,18 @@ _CLAUSES: dict[int, str] = {
     Clause.AFFINITY: "tasks with an affinity, which has no effect in the graph",
 }
 _DIVIDED = frozenset(Work)
+_SHORT_STEPS: dict[Event, Callable[[_ThreadWalk, int, list[int]], None]] = {
+    Event.START: lambda walk, argument, operands: walk._open(Event.START),
+    Event.PARALLEL_END: lambda walk, argument, operands: walk._open(Event.PARALLEL),
+    Event.MASKED: lambda walk, argument, operands: walk._split(Event.WORK),
+    Event.ACQUIRE: lambda walk, argument, operands: walk._close(Event.WORK),
+    Event.CANCEL: lambda walk, argument, operands: walk._without_effect("cancellations"),
+    Event.TARGET: lambda walk, argument, operands: walk._without_effect("offloads to a device"),
+    Event.END: lambda walk, argument, operands: walk._close(Event.END),
+    Event.BEGIN: lambda walk, argument, operands: walk._begin_task(operands[0]),
+}
 _STEPS: dict[int, Callable[[_ThreadWalk, int, list[int]], None]] = {
-    kind: getattr(_ThreadWalk, f"_on_{kind.name.lower()}") for kind in Event if kind not in ASIDE
+    kind: _SHORT_STEPS.get(kind) or getattr(_ThreadWalk, f"_on_{kind.name.lower()}")
+    for kind in Event
+    if kind not in ASIDE
 }

@@ -56,7 +56,7 @@ def find_openmp(asked: Path | None = None) -> OpenmpLibrary:
         if _tells_tools(found.path):
             return found
     raise InputError(
-        "LLVM's OpenMP runtime is not here, through which programs are recorded",
+        "LLVM's OpenMP runtime, through which programs are recorded, is not installed",
         expected="the extra record of numasim (pip install 'numasim[record]'), which brings one, or libomp of the "
         "system (Debian: libomp5-14), or --openmp with its file",
     )
