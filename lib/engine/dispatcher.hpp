@@ -37,8 +37,7 @@ public:
         return q;
     }
 
-    // As `choose`, for a task of actor number `position`: a worker or the producer. Nobody owes overhead for the
-    // decision.
+    // Return the queue for a task of the worker or the producer at `position`. Nobody owes overhead for the decision.
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task) {
         std::uint64_t index = 0, count = numbers_.count;
         if (run_.ranges.holds(task)) {
@@ -76,9 +75,8 @@ public:
         record_put(actor, q, task);
     }
 
-    // Of the task that was placed last: the number of copies; whether the decision asked where the task's objects are.
-    std::uint32_t copies() const { return copies_; }
-    bool looked() const { return looked_; }
+    std::uint32_t copies() const { return copies_; }  // number of copies of the task that was placed last
+    bool looked() const { return looked_; }           // whether its placing asked where its objects are
 
 private:
     // If queue `q` is not the worker's own queue, the worker owes the time to move the cache line of the queue.
