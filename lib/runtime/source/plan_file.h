@@ -9,10 +9,10 @@
 typedef struct {
     ns_plan_reader reader;
     ns_full_plan plan;
-    uint64_t seed;                     /* for runs without their own seed */
-    ns_i64s compute_ps;                /* [segments] */
-    ns_i64s settled_ps;                /* [nodes, segments] the wait for accesses to memory on known nodes; or empty */
-    ns_i64s local_wait_ps;             /* [nodes, segments] the wait if all accesses were local; or empty */
+    uint64_t seed;         /* for runs without their own seed */
+    ns_i64s compute_ps;    /* [segments] */
+    ns_i64s settled_ps;    /* [nodes, segments] the wait for accesses to memory on known nodes; or empty */
+    ns_i64s local_wait_ps; /* [nodes, segments] the wait if all accesses were local; or empty */
 } ns_plan_file;
 
 /* The time of a segment on a node. Times are at most 2^63 - 1 ps. */

@@ -186,9 +186,16 @@ void ns_thread_declare_work(ns_task *self, int64_t picoseconds);
 int64_t ns_thread_use(ns_task *self, enum ns_op op, uint32_t object, int64_t value);
 void ns_thread_refuse(ns_task *self, int error, const char *sentence);
 
-#define NS_THREAD_CALLS(CALL, JOIN)                                                                \
-    {.spawn = spawn, .spawn_after = spawn_after, .call = CALL, .join = JOIN, .get = ns_thread_get, \
-     .work = ns_thread_declare_work, .access = ns_thread_touch, .use = ns_thread_use, .refuse = ns_thread_refuse}
+#define NS_THREAD_CALLS(CALL, JOIN)  \
+    {.spawn = spawn,                 \
+     .spawn_after = spawn_after,     \
+     .call = CALL,                   \
+     .join = JOIN,                   \
+     .get = ns_thread_get,           \
+     .work = ns_thread_declare_work, \
+     .access = ns_thread_touch,      \
+     .use = ns_thread_use,           \
+     .refuse = ns_thread_refuse}
 
 /* The functions that tasks call if a controller asks how long segments take (model 4.12). Each measures the segment
  * before the call, and calls the function of the pool's way of executing tasks. */

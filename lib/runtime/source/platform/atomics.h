@@ -131,12 +131,12 @@ NS_ALWAYS_INLINE void ns_yield(void) { ns_explored_pause(); }
         NS_DO_COMPARE(of, self, expected, value, order, failure);                                         \
     }
 
-#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                            \
-    NS_DEFINE_ATOMIC(type, of)                                                        \
-    /* Return the previous value. Sums wrap: adding (type)-1 subtracts 1. */          \
-    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {  \
-        NS_TURN_BEGINS();                                                             \
-        return NS_DO_ADD(of, self, value, order);                                     \
+#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                           \
+    NS_DEFINE_ATOMIC(type, of)                                                       \
+    /* Return the previous value. Sums wrap: adding (type)-1 subtracts 1. */         \
+    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) { \
+        NS_TURN_BEGINS();                                                            \
+        return NS_DO_ADD(of, self, value, order);                                    \
     }
 
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u32, uint32_t)

@@ -101,6 +101,4 @@ bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_ac
     return place(worker, task, accesses, count, false);
 }
 
-bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root) {
-    return place(worker, root, NULL, 0, true);
-}
+bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root) { return place(worker, root, NULL, 0, true); }

@@ -2,8 +2,8 @@
  * numasim's engines simulate, on real queues. */
 #pragma once
 
-#include "policy/round.h"
 #include "execution/worker_state.h"
+#include "policy/round.h"
 #include "threads/worker.h"
 
 /* ---- seek.c ------------------------------------------------------------------------------------------------------ */

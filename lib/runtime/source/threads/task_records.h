@@ -35,10 +35,10 @@ _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different wo
 
 /* The notes about a task, stored behind the task's record, in pools that need notes. */
 typedef struct {
-    uint32_t row, at;        /* in the plan's graph: the row of the task, and the task's next op */
-    uint32_t depth;          /* if the spawn order adapts: the number of calls below the task on its worker's stack */
-    uint32_t left_by;        /* if the spawn order adapts: which worker last put the task's rest into a queue, + 1 */
-    uint64_t began;          /* if a controller is told: ticks at the begin of the running segment; 0: none runs */
+    uint32_t row, at; /* in the plan's graph: the row of the task, and the task's next op */
+    uint32_t depth;   /* if the spawn order adapts: the number of calls below the task on its worker's stack */
+    uint32_t left_by; /* if the spawn order adapts: which worker last put the task's rest into a queue, + 1 */
+    uint64_t began;   /* if a controller is told: ticks at the begin of the running segment; 0: none runs */
     /* for the join rule leapfrog: the worker that has begun the task; the newest of the task's running children; and
      * the task's neighbours in its parent's list of running children, under the lock of the parent */
     ns_atomic_u32 lock;
