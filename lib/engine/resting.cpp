@@ -402,6 +402,12 @@ void Resting::get_up(Worker& w) {
     if (w.woken && rule_.chain_by == NS_CHAIN_WOKEN) wake_some(w, everybody_, rule_.chain);
 }
 
+void Resting::missed(Worker& w, std::uint32_t q) {
+    if (!rule_.missed) return;
+    if (lines_ != nullptr) lines_->pool(w, false);
+    if (!sleepers_.empty()) wake_some(w, takers_of(q), 1);
+}
+
 void Resting::subtree_ended(Worker& actor) {
     if (takers_.empty() || sleepers_.empty()) return;
     for (const Takers& takers : uncovered()) {

@@ -42,6 +42,8 @@ public:
     // A worker or a producer has put a task into queue `q`. `held`: the queue held tasks before.
     template <typename Actor>
     void pushed(Actor& actor, std::uint32_t q, bool held);
+    // The worker's probe of queue `q` fails because another worker has the lock of the queue.
+    void missed(Worker& w, std::uint32_t q);
     // A live subtree has ended, so that a gate (a limit on live subtrees) may have opened queues to workers.
     void subtree_ended(Worker& actor);
     // The last task that the task in `frame` waits for has ended.

@@ -306,7 +306,10 @@ bool Thief::look(Worker& w) {
     const std::int64_t count = found(w);
     const std::int32_t lock = count != 0 && run_.plan.locks_search ? ns_take_lock(&run_.plan, w.target) : NS_NO_LOCK;
     if (lock == NS_NO_LOCK) return take_effect(w, count);
-    if (!sync_.is_free(static_cast<std::uint32_t>(lock))) return take_effect(w, 0);
+    if (!sync_.is_free(static_cast<std::uint32_t>(lock))) {
+        if (resting_ != nullptr) resting_->missed(w, w.target);
+        return take_effect(w, 0);
+    }
     request(w, static_cast<std::uint32_t>(lock));
     return false;
 }

@@ -611,6 +611,7 @@ IDLE = Structure(
         Choice("chain_by", enums.ChainRule),
         Flag("counted"),
         Flag("cancels"),
+        Flag("missed", note="a probe that fails at a lock wakes a sleeper"),
         cost("between_ps", "-1: never", low="-1"),
         Array("reach", U8, "1 + steal levels, queues, workers", high="2",
               note="Reach by the own queue, then by each level; empty: everybody can always take from all queues"),

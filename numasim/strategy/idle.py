@@ -74,6 +74,7 @@ class Idle:
     chain_by: ChainRule
     counted: bool
     cancels: bool
+    missed: bool
     between_ps: int
     reach: npt.NDArray[np.uint8]
 
@@ -103,6 +104,7 @@ def compile_idle(spec: IdleSpec | None, plan: StealPlan, join: JoinKind) -> Idle
         chain_by=spec.wake.chain_by,
         counted=spec.wake.counted,
         cancels=spec.wake.cancel,
+        missed=spec.wake.missed,
         between_ps=NEVER_PS if spec.between_ns == "never" else ps(spec.between_ns),
         reach=frozen(np.zeros((0, 0, 0), np.uint8) if everybody else reach),
     )

@@ -292,6 +292,7 @@ WAKE: Options = {
     "chain_by": (60, get_args(ChainRule)),
     "counted": (40, ("no", "yes")),
     "cancel": (40, ("no", "yes")),
+    "missed": (30, ("yes",)),
 }
 CAPS = either(("any",), mapping(count=TINY), mapping(share=(1, 2, 3)), mapping(busy_share=(1, 2)))
 

@@ -184,6 +184,25 @@ def test_all_sleepers_are_woken_one_after_the_other() -> None:
 # ---- at which push a sleeper is woken -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("missed", [False, True])
+def test_a_probe_that_fails_at_a_lock_wakes_a_sleeper(missed: bool) -> None:
+    """Workers 1 and 2 look into queue 0 every 200 ns, worker 3 sleeps. Worker 0 puts three tasks there at 50,050 ns.
+
+    At 50,100 ns worker 1 gets the lock of the queue, and holds the lock for 2000 ns; the probe of worker 2 fails.
+    Worker 3 looks UNPARK + WAKE later, and takes the third task 100 ns after that. Without the rule nobody wakes it.
+    """
+    wake = {"chain": 0, "missed": missed}
+    phases = [{"rounds": 10_000, "pause_ns": 100}]
+    how = resting({"take_ns": 2000}, phases=phases, searchers={"count": 2}, sleep={"misses": "yes"}, wake=wake)
+    locked = stealing({"from": "others", "pick": "in-order"}, queues={"deque": {"per": "worker", "lock": "yes"}})
+    seen = run(graph(task(50_050 * NS, *[task(20_000 * NS)] * 3, 100_000 * NS)), 4, locked, how)
+    assert wakeups(seen) == [0, 0, 0, int(missed)]
+    times = {worker: time for time, worker, *_ in reversed(seen.steals)}
+    assert (3 in times) == missed
+    if missed:
+        assert 0 <= times[3] - (50_100 + UNPARK + WAKE + 100) * NS < 100 * NS  # the lock's line comes to worker 3
+
+
 LAST = {"chain": 1, "chain_by": "last-searcher"}
 
 

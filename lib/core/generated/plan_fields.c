@@ -1075,6 +1075,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         }
         if (!ns_read_flag(reader, "counted", &plan->idle.counted)) return false;
         if (!ns_read_flag(reader, "cancels", &plan->idle.cancels)) return false;
+        if (!ns_read_flag(reader, "missed", &plan->idle.missed)) return false;
         {
             int64_t value;
             if (!ns_read_integer(reader, "between_ps", -1, NS_MOST_COST_PS, &value)) return false;

@@ -389,6 +389,7 @@ typedef struct ns_idle {
     enum ns_chain_rule chain_by;
     bool counted;
     bool cancels;
+    bool missed; /* a probe that fails at a lock wakes a sleeper */
     int64_t between_ps; /* -1: never */
     ns_u8s reach; /* [1 + steal levels, queues, workers] Reach by the own queue, then by each level; empty: everybody can always take from all queues */
 } ns_idle;

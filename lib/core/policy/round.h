@@ -131,7 +131,8 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
 
 /* List the probes of a round while all queues are empty. Probe i draws one of the queues of segment `segments[i]` for
  * level `levels[i]`. Returns the number of probes; -1 if there are more than `most` probes, if a round has picks
- * other than random picks, if rounds of a leapfrogging worker differ by their number, or if a chance changes by fruitless probes of other levels. */
+ * other than random picks, if rounds of a leapfrogging worker differ by their number, or if a chance changes by
+ * fruitless probes of other levels. */
 int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most);
 
 /* ---- back-off and overflow --------------------------------------------------------------------------------------- */

@@ -196,7 +196,7 @@ def _costs(plan: Plan, tables: Tables) -> Fields:
 def _idle(idle: Idle | None) -> Fields:
     if idle is None:
         return {"idle_given": False}
-    names = ("cap", "cap_of", "sleeps", "recheck", "chain", "chain_by", "counted", "cancels", "between_ps")
+    names = ("cap", "cap_of", "sleeps", "recheck", "chain", "chain_by", "counted", "cancels", "missed", "between_ps")
     return {
         "idle_given": True,
         "idle_phases": [dataclasses.asdict(phase) for phase in idle.phases],

@@ -338,6 +338,13 @@ class Resting(Component):
         if not rests[self._rule.at]:
             self._wake_some(actor, takers, 1)
 
+    def missed(self, w: Worker, q: int) -> None:
+        """The worker's probe of queue ``q`` fails because another worker has the lock: wake a sleeper by the rule."""
+        if self._rule.missed:
+            if self._lines:
+                self._lines.pool(w, writes=False)
+            self._wake_some(w, self._takers(q), 1)
+
     def subtree_ended(self, actor: Worker) -> None:
         """A live subtree has ended, so that a gate may be open for queues from which workers take only by gates."""
         for takers in self._uncovered() if self._owners else ():

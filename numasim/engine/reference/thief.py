@@ -394,6 +394,8 @@ class Thief(Component):
         elif self._sync.is_free(lock):
             self._request(w, lock, self._look_again)
         else:
+            if self._resting:
+                self._resting.missed(w, w.target)
             self._take_effect(w, 0)
 
     def _look_again(self, w: Worker) -> None:

@@ -7,13 +7,13 @@ such as Rayon, Tokio, Go, oneTBB and Julia.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, Tag
 
-from numasim.parts.base import CheckedModel, Count, Model, Nanoseconds, PositiveCount, YesNo, by_shape
+from numasim.parts.base import CheckedModel, Count, LeanModel, Nanoseconds, PositiveCount, YesNo, by_shape
 from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
 from numasim.schema.enumerations import ChainRule, RecheckRule, WakeRule, WhomRule
@@ -104,8 +104,10 @@ class SleepSpec(CheckedModel):
             yield "factor needs max_ns, up to which sleeps grow"
 
 
-class WakeSpec(Model):
+class WakeSpec(LeanModel):
     """Which push wakes which sleeper."""
+
+    left_out: ClassVar[Collection[str]] = ("missed",)
 
     at: Annotated[WakeRule, Choices(meanings.WAKE_AT)] = Field(
         "no-searcher", description="Which tasks that are put into a queue wake a sleeper."
@@ -123,6 +125,11 @@ class WakeSpec(Model):
     cancel: YesNo = Field(
         True,
         description="Whether a worker that has announced its sleep and does not sleep yet is called back at no cost.",
+    )
+    missed: YesNo = Field(
+        False,
+        description="Whether a worker also wakes a sleeper if its probe fails because another worker has the queue's lock, "
+        "as in .NET.",
     )
 
 

@@ -91,6 +91,16 @@ void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held) {
     if (ns_sleepers_pushed(sleepers, those, held)) wake(worker, those, 1);
 }
 
+void ns_thread_wake_for_missed(ns_thread_worker *worker, uint32_t q) {
+    const ns_sleepers *sleepers = ns_thread_pool_of(worker)->sleepers;
+    viewed missed = {worker, q, false};
+    const ns_takers takers = {reach_now, &missed};
+    /* relaxed: a worker that reads an old number wakes nobody; the queue's tasks have been seen by their pusher's rule
+     */
+    if (ns_census_sleeping(ns_atomic_u64_load(&sleepers->census, memory_order_relaxed)))
+        wake(worker, rule_of(worker)->reach.count ? &takers : NULL, 1);
+}
+
 /* Wake `count` sleepers for each queue with tasks that no searching worker covers; of several such queues that the same
  * workers can cover, only for the first. If `gated`, wake nobody for queues from which some worker can always take.
  * Return whether there is an uncovered queue with tasks. */

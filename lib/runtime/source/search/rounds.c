@@ -159,14 +159,17 @@ static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_
 /* Look at queue `q` at the end of a probe. If the strategy probes before it locks, a probe that sees tasks tries the
  * lock of the queue. The probe fails if another worker has the lock; otherwise the probe looks again under the lock (as
  * in lib/engine/thief.cpp). Return how many tasks the probe takes. */
-static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, held_locks *held) {
+static int64_t look(ns_thread_worker *worker, uint32_t level, uint32_t q, held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
     ns_thread_pay(ns_thread_probe_ps(worker, q), NS_RANK_LOOK);
     const int64_t wanted = wanted_now(pool, level, q);
     const int32_t lock = ns_take_lock(plan, q);
     if (!wanted || lock == NS_NO_LOCK) return wanted;
-    if (!ns_numa_lock_try_acquire(pool->locks[lock], (uint32_t)worker->base.node)) return 0;
+    if (!ns_numa_lock_try_acquire(pool->locks[lock], (uint32_t)worker->base.node)) {
+        if (pool->sleeps && plan->idle.missed) ns_thread_wake_for_missed(worker, q);
+        return 0;
+    }
     if (pool->turns) pay_lock(worker, lock, ns_monotonic_ps());
     held->queue = lock;
     return wanted_now(pool, level, q);

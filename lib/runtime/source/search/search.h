@@ -57,6 +57,9 @@ void ns_thread_rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool p
 /* Wake sleepers by the rules for a push: the worker has pushed into queue `q`, which had tasks before if `held`. */
 void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held);
 
+/* A probe of queue `q` has failed because another worker has the lock of the queue: wake a sleeper. */
+void ns_thread_wake_for_missed(ns_thread_worker *worker, uint32_t q);
+
 /* A gate (a limit on live subtrees: noted_tasks.h) may have opened: wake sleepers that only gates kept from tasks. */
 void ns_thread_gate_opens(ns_thread_worker *worker);
 
