@@ -128,8 +128,8 @@ class WakeSpec(LeanModel):
     )
     missed: YesNo = Field(
         False,
-        description="Whether a worker also wakes a sleeper if its probe fails because another worker has the queue's lock, "
-        "as in .NET.",
+        description="Whether a worker also wakes a sleeper if its probe fails because another worker has the queue's "
+        "lock, as in .NET.",
     )
 
 
