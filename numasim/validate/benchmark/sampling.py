@@ -27,7 +27,7 @@ DIGITS = 3
 
 
 class Goal(NamedTuple):
-    """The bound with which a value is compared. Goals are printed; `numasim bench` succeeds if a goal is missed, too."""
+    """The bound with which a value is compared. Goals are printed; `numasim bench` succeeds even if one is missed."""
 
     kind: str
     bound: float
