@@ -70,9 +70,11 @@ public:
     [[gnu::noinline]] void request(std::uint32_t word, std::uint32_t actor, Then then) {
         auto& [line, server, state] = objects_[word];
         const std::int64_t now_ps = run_.clock.now_ps();
+        const bool free = ns_server_is_free(&server, now_ps);
         if (!ns_server_enqueue(&server, {now_ps, actor, static_cast<std::uint32_t>(then)})) throw std::bad_alloc();
-        if (server.busy) return;
-        ns_server_serve_first(&server, kind_of(word), &words_.transfers, &line, now_ps);
+        if (!free) return;
+        if (server.awaits_woken) wait_on(server.next);
+        ns_server_serve_last(&server, kind_of(word), &words_.transfers, &line, now_ps);
         schedule_grant(word);
     }
 
@@ -89,14 +91,15 @@ public:
     [[gnu::noinline]] void release(std::uint32_t word, std::uint32_t actor) {
         auto& [line, server, state] = objects_[word];
         end_holding(word);
+        if (!ns_server_settle(&server, run_.clock.now_ps())) throw std::bad_alloc();
         if (ns_server_serve_next(&server, kind_of(word), &words_.rules, &words_.transfers, &line, actor,
                                  run_.clock.now_ps())) {
             schedule_grant(word);
         }
     }
 
-    // Whether no actor has the lock or waits for it.
-    bool is_free(std::uint32_t word) const { return !objects_[word].server.busy; }
+    // Whether an actor that asks for the lock now gets it.
+    bool is_free(std::uint32_t word) const { return ns_server_is_free(&objects_[word].server, run_.clock.now_ps()); }
 
     // The worker has got the object for which it waited with a busy core.
     [[gnu::noinline]] void stop_spinning(Worker& w) {
@@ -139,6 +142,7 @@ public:
             ns_server& server = objects_[word].server;
             std::for_each_n(ns_server_waiters(&server), server.count, end_wait);
             if (server.promised) end_wait(server.next);
+            if (server.wakes && !server.awaits_woken) end_wait(server.woken);
             if (server.holder != NS_NOBODY) end_holding(word);
             ns_server_clear(&server);
             detach(word);
@@ -221,6 +225,19 @@ private:
         if (actor == run_.clock.producer() || run_.team[actor].idle) return;
         run_.team[actor].blocked = false;
         run_.clock.expect(run_.team[actor], rank, due_ps);
+    }
+
+    // Another actor takes the lock that `waiter` was promised: `waiter` waits on, as before the promise.
+    void wait_on(const ns_waiter& waiter) {
+        const auto then = static_cast<Then>(waiter.then);
+        if (then == Then::PRODUCE || run_.team[waiter.actor].idle) return;
+        Worker& w = run_.team[waiter.actor];
+        w.blocked = then == Then::PROCEED || then == Then::ATOMIC;
+        if (then == Then::ENQUEUE) {
+            run_.clock.hold(w);
+        } else {
+            run_.clock.suspend(w);
+        }
     }
 
     void end_holding(std::uint32_t word) {

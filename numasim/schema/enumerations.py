@@ -179,7 +179,7 @@ JoinKind = Literal["help", "own", "strict", "continuation", "block", "leapfrog"]
 ProducerKind = Literal["none", "extra", "master"]  # the thread that creates the items of a range
 ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue are computed
 ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when the thresholds are computed
-LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh"]
+LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh", "barging"]
 BarrierName = Literal["central", "flag", "tree", "per-domain"]
 CacheModel = Literal["none", "share", "lru"]
 ContentionModel = Literal["none", "snapshot", "fluid"]
@@ -198,6 +198,7 @@ LOCK_DESCRIPTIONS: dict[LockName, str] = {  # each with the parameters of a plan
     "mutex": "mutexes that spin for {spin_ns} ns and then park",
     "cohort": "cohort locks that stay on a node for up to {batch} grants in a row",
     "clh": "CLH queue locks",
+    "barging": "barging locks, whose waiters spin for {spin_ns} ns and then park",
 }
 
 LOCK_MEANINGS: dict[LockName, str] = {
@@ -205,10 +206,12 @@ LOCK_MEANINGS: dict[LockName, str] = {
     "ttas": "Test-and-test-and-set: whoever waits reads, and tries when the lock is free.",
     "ticket": "Ticket lock: granted in the order of arrival, all waiters read one line.",
     "mcs": "Queue lock of Mellor-Crummey and Scott (1991): each waiter spins on a line of its own.",
-    "mutex": "A waiter spins for spin_ns and then sleeps.",
+    "mutex": "A waiter spins for spin_ns and then sleeps. The lock is handed over to the waiter that is woken.",
     "cohort": "Cohort lock (Dice, Marathe and Shavit 2012): granted within a node up to batch times in a row.",
     "clh": "Queue lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994): each waiter spins on the "
     "line of the one before.",
+    "barging": "A waiter spins for spin_ns and then sleeps. Any worker may take the lock while a sleeper wakes up, as "
+    "with a mutex of pthreads.",
 }
 CACHE_MEANINGS: dict[CacheModel, str] = {
     "none": "There are no caches: every pass over memory goes to memory.",
@@ -250,6 +253,7 @@ MOST_OBJECTS, MOST_OBJECT_BYTES = 2**40, 2**60
 MOST_OBJECTS_OPENED = 2**24  # objects that all memories of transactions have together
 MOST_UNITS_PER_S, MOST_PASSES, MOST_MISSES, MOST_HZ = 2**47, 2**32, 2**40, 2**40
 MOST_PHASE_ROWS = 100_000  # rows of a result that count the runs of phases
+BARGED_PS = 10**9  # how long an actor waits at most until a release hands a barging lock over to the actor
 CHUNK_BYTES = 2**16  # the size of the pieces of memory that caches hold
 
 # ---- the names of the counters of a run: of each worker, and of each synchronisation object (model 6) ---------------

@@ -27,7 +27,7 @@ from task_graphs import WAIT, Task, Use, body, graph, items, task
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.machine.topology import Machine
-from numasim.parts.models.strategy_terms import BarrierName, LockName
+from numasim.parts.models.strategy_terms import BarrierName, LockName, LockSpec
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
@@ -121,7 +121,7 @@ def queue_up(arrivals_ns: list[int], machine: Machine, **keys: Any) -> list[int]
     return [worker for _, worker in grants(locked(work, 1 + len(others), machine, **keys))[1:]]
 
 
-@pytest.mark.parametrize("kind", ["ticket", "mcs", "mutex", "clh"])
+@pytest.mark.parametrize("kind", ["ticket", "mcs", "mutex", "clh", "barging"])
 def test_first_come_first_served(kind: str) -> None:
     assert queue_up([400, 100, 300, 200, 100], toy(sockets=2, cores=3), kind=kind) == [2, 5, 4, 3, 1]
 
@@ -149,12 +149,13 @@ STORM = {  # handoffs with three waiters on the socket of the releaser, 20 ns aw
     "mutex": 20 + 900 + 2500,
     "cohort": 20,
     "clh": 20,
+    "barging": 20 + 900 + 2500,
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_time_of_a_handoff_to_one_of_three(kind: str) -> None:
-    spin = {"spin_ns": 500} if kind == "mutex" else {}
+    spin = {"spin_ns": 500} if kind in ("mutex", "barging") else {}
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *[body(LOCK, UNLOCK) for _ in range(3)])
     seen = locked(work, 4, toy(), {"pause_ns": 40, "futex_ns": 900, "wake_ns": 2500}, kind=kind, **spin)
     assert handoffs_ps(seen)[0] == STORM[kind] * NS
@@ -243,6 +244,89 @@ def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node:
     wake, other_wake = (2500, 4000) if home_node == 0 else (4000, 2500)
     assert [worker for _, worker in grants(seen)] == [0, 1, 2]
     assert handoffs_ps(seen) == [(near + wake) * NS, (far + other_wake) * NS]
+
+
+# ---- locks that any actor may take while a sleeper wakes up --------------------------------------------------------
+
+WAKE_UP = {"futex_ns": 900, "wake_ns": 2500}  # a woken waiter tries 3400 ns after the release
+HELD_1000 = [LOCK, 1000 * NS, UNLOCK]  # worker 0 has the lock from 100 to 1100 ns
+
+
+def barging(*bodies_ns: list[object], spin_ns: int = 0) -> list[tuple[int, int]]:
+    """Return (ns, worker) of every grant of a barging lock: 5 ns from the own core, 20 ns from another one."""
+    work = bodies(*[body(*steps) for steps in bodies_ns])
+    seen = locked(work, len(bodies_ns), toy(), WAKE_UP, kind="barging", spin_ns=spin_ns)
+    return [(at // NS, worker) for at, worker in grants(seen)]
+
+
+SHORT: list[object] = [LOCK, 10 * NS, UNLOCK]
+
+
+def test_who_comes_while_a_sleeper_wakes_up_takes_the_lock() -> None:
+    """Worker 0 takes the lock again, and releases the lock again before worker 1 is awake at 4500 ns."""
+    again = [*HELD_1000, 50 * NS, LOCK, 100 * NS, UNLOCK]
+    assert barging(again, SHORT) == [(100, 0), (1155, 0), (1100 + 3400 + 20, 1)]
+
+
+def test_a_woken_waiter_that_finds_the_lock_taken_sleeps_again() -> None:
+    """Worker 0 has the lock again from 1155 to 6155 ns. Worker 1 tries in vain at 4500 ns."""
+    again = [*HELD_1000, 50 * NS, LOCK, 5000 * NS, UNLOCK]
+    assert barging(again, SHORT) == [(100, 0), (1155, 0), (6155 + 3400 + 20, 1)]
+
+
+def test_a_waiter_that_sleeps_again_waits_behind_all_others() -> None:
+    """Worker 1 tries in vain at 4500 ns, so that worker 2 is woken next. One wake-up is under way at a time."""
+    again = [*HELD_1000, 50 * NS, LOCK, 5000 * NS, UNLOCK]
+    late = [200 * NS, *SHORT]
+    assert barging(again, SHORT, late) == [(100, 0), (1155, 0), (9575, 2), (9585 + 3400 + 20, 1)]
+
+
+def test_a_waiter_that_spins_takes_the_lock_and_a_sleeper_is_woken_all_the_same() -> None:
+    """At the first release worker 1 sleeps, and worker 2 has waited for 200 ns."""
+    assert barging(HELD_1000, SHORT, [900 * NS, *SHORT], spin_ns=500) == [(100, 0), (1120, 2), (1100 + 3400 + 20, 1)]
+
+
+@pytest.mark.parametrize(
+    ("asks", "then"),
+    [(4500, [(4520, 2), (4530 + 3400 + 20, 1)]), (4501, [(4520, 1), (4530 + 3400 + 20, 2)])],
+    ids=["takes", "waits"],
+)
+def test_who_asks_at_the_instant_of_the_try_comes_first(asks: int, then: list[tuple[int, int]]) -> None:
+    assert barging(HELD_1000, SHORT, [asks * NS, *SHORT]) == [(100, 0), *then]
+
+
+def test_a_release_hands_the_lock_over_to_an_actor_that_has_waited_for_a_millisecond() -> None:
+    """Worker 0 has the lock for 1000 of each 1015 ns, and releases it at 1100 + 1015 k ns. Worker 1, which waits from 0
+    on, is woken at every fourth release and finds the lock taken. Release 985, at 1,000,875 ns, is the first one after
+    1 ms. The wake-up of release 984 is then under way.
+    """
+    got = barging([LOCK, 1000 * NS, UNLOCK, 10 * NS] * 1200, SHORT)
+    assert [at for at, worker in got if worker == 1] == [1100 + 984 * 1015 + 3400 + 20]
+
+
+def test_a_waiter_is_overtaken_many_times_but_waits_once() -> None:
+    """Workers 0 and 1 compete for 50 sections each; all waits end, and counters agree with the log."""
+    sections = [LOCK, 700 * NS, UNLOCK, 10 * NS] * 50
+    work = bodies(body(*sections), body(*sections), body(*sections))
+    seen = locked(work, 3, toy(), WAKE_UP, kind="barging", spin_ns=0)
+    assert seen["lock_acquisitions"] == 150
+    assert seen["lock_wait_ps"] == seen["overhead_ps"]
+    fair = locked(work, 3, toy(), WAKE_UP, kind="mutex", spin_ns=0)
+    assert seen["makespan_ps"] < 0.4 * fair["makespan_ps"]
+
+
+def test_a_list_of_the_whole_machine_under_locks_whose_waiters_sleep() -> None:
+    """Eight workers take tasks of 1 us from one list. A mutex is handed over to a sleeper at each task: a wake-up of
+    3400 ns, a probe of 100 ns and the line, 20 ns, pass for each task. A barging lock passes while sleepers wake up.
+    """
+    took = {}
+    for kind in ("mutex", "barging"):
+        strategy = shipped_strategy("worklist")
+        strategy = strategy.model_copy(update={"locks": LockSpec(kind=kind, spin_ns=0, probe="lock-first")})
+        seen = run(items(400, 1000 * NS), 8, strategy, runtime(costs={**WAKE_UP, **PROBE}, poll_ns=300), toy(cores=8))
+        took[kind] = seen["makespan_ps"] / 400 / NS
+    assert took["mutex"] == pytest.approx(3400 + 100 + 20, rel=0.05)
+    assert took["barging"] < 700
 
 
 def throughput(kind: str, workers: int) -> float:

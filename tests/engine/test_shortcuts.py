@@ -128,6 +128,7 @@ LOCKS: dict[str, dict[str, Any]] = {
     "mutex": {"spin_ns": 200},
     "cohort": {"batch": 3},
     "clh": {},
+    "barging": {"spin_ns": 200},
 }
 WAITS: tuple[dict[str, Any], ...] = ({"first_ns": 40, "factor": 2, "max_ns": 900}, {"max_ns": 0}, {"after": "probe"})
 

@@ -56,6 +56,7 @@
 #define NS_MOST_MISSES INT64_C(1099511627776)
 #define NS_MOST_HZ INT64_C(1099511627776)
 #define NS_MOST_PHASE_ROWS 100000
+#define NS_BARGED_PS 1000000000
 #define NS_CHUNK_BYTES 65536
 
 enum ns_op {
@@ -218,7 +219,8 @@ enum ns_lock_kind {
     NS_LOCK_MCS = 3,
     NS_LOCK_MUTEX = 4,
     NS_LOCK_COHORT = 5,
-    NS_LOCK_CLH = 6
+    NS_LOCK_CLH = 6,
+    NS_LOCK_BARGING = 7
 };
 
 #define NS_EACH_LOCK_KIND(EACH) \
@@ -228,7 +230,8 @@ enum ns_lock_kind {
     EACH(mcs, MCS) \
     EACH(mutex, MUTEX) \
     EACH(cohort, COHORT) \
-    EACH(clh, CLH)
+    EACH(clh, CLH) \
+    EACH(barging, BARGING)
 
 enum ns_barrier_kind {
     NS_BARRIER_CENTRAL = 0,
@@ -308,7 +311,7 @@ extern const char *const NS_JOIN_KIND_WORD[6];
 extern const char *const NS_PRODUCER_KIND_WORD[3];
 extern const char *const NS_THRESHOLD_RULE_WORD[3];
 extern const char *const NS_THRESHOLD_TIME_WORD[3];
-extern const char *const NS_LOCK_KIND_WORD[7];
+extern const char *const NS_LOCK_KIND_WORD[8];
 extern const char *const NS_BARRIER_KIND_WORD[4];
 extern const char *const NS_CACHE_MODEL_WORD[3];
 extern const char *const NS_CONTENTION_WORD[3];

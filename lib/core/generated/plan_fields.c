@@ -1114,7 +1114,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_read_flag(reader, "looks_first", &plan->words.looks_first)) return false;
     {
         uint32_t value;
-        if (!ns_read_choice(reader, "lock_kind", NS_LOCK_KIND_WORD, 7, &value)) return false;
+        if (!ns_read_choice(reader, "lock_kind", NS_LOCK_KIND_WORD, 8, &value)) return false;
         plan->words.kind = (enum ns_lock_kind)value;
     }
     {

@@ -54,13 +54,19 @@ static ns_grant ticket(const release *self) {
     return (ns_grant){0, ns_saturate(transfer_ps(self, 0) + others / 2)};
 }
 
+/* Whether a waiter of a `mutex` or `barging` lock has spun for longer than the spin time. */
+static bool sleeps(const release *self, uint32_t place, int64_t now) {
+    return now - self->waiters[place].since_ps > self->rules->spin_ps;
+}
+
+/* The time from the release until a sleeper is awake. */
+static int64_t wake_up_ps(const release *self, uint32_t place) {
+    const bool remote = ns_line_wakes_remotely(self->transfers, self->line, self->waiters[place].actor);
+    return self->rules->futex_ps + (remote ? self->rules->wake_remote_ps : self->rules->wake_ps);
+}
+
 static ns_grant mutex(const release *self, int64_t now) {
-    const ns_lock_rules *rules = self->rules;
-    const bool wakes_remotely = ns_line_wakes_remotely(self->transfers, self->line, self->waiters[0].actor);
-    int64_t delay = transfer_ps(self, 0);
-    if (now - self->waiters[0].since_ps > rules->spin_ps)
-        delay += rules->futex_ps + (wakes_remotely ? rules->wake_remote_ps : rules->wake_ps);
-    return (ns_grant){0, delay};
+    return (ns_grant){0, transfer_ps(self, 0) + (sleeps(self, 0, now) ? wake_up_ps(self, 0) : 0)};
 }
 
 /* The place of the first waiter on another node (`remote`) or on the same node (not `remote`); `count`: none. */
@@ -87,10 +93,88 @@ ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const 
         case NS_LOCK_TAS: return test_and_set(&released);
         case NS_LOCK_TTAS: place = winner(&released); return (ns_grant){place, transfer_ps(&released, place)};
         case NS_LOCK_TICKET: return ticket(&released);
-        case NS_LOCK_MUTEX: return mutex(&released, now);
+        case NS_LOCK_MUTEX:
+        case NS_LOCK_BARGING: return mutex(&released, now);
         case NS_LOCK_COHORT: return cohort(&released, run);
         default: return (ns_grant){0, transfer_ps(&released, 0)};
     }
+}
+
+/* The first waiter that sleeps (`asleep`) or spins (not `asleep`); `count`: none. */
+static uint32_t first_that(const release *self, bool asleep, int64_t now) {
+    uint32_t place = 0;
+    while (place < self->count && sleeps(self, place, now) != asleep) place++;
+    return place;
+}
+
+#define WOKEN UINT32_MAX
+
+/* The place of the waiter that has waited longest; WOKEN: the waiter that wakes up. */
+static uint32_t longest(const ns_server *self) {
+    const ns_waiter *waiters = ns_server_waiters(self), *best = self->wakes ? &self->woken : &waiters[0];
+    for (uint32_t i = 0; i < self->count; i++) {
+        const bool ties = waiters[i].since_ps == best->since_ps;
+        if (waiters[i].since_ps < best->since_ps || (ties && waiters[i].actor < best->actor)) best = &waiters[i];
+    }
+    return best == &self->woken ? WOKEN : (uint32_t)(best - waiters);
+}
+
+/* Promise the lock to the waiter that wakes up, for the time at which it has tried. */
+static void promise_to_woken(ns_server *self, const release *released) {
+    const int64_t transfer = ns_line_to_ps(released->transfers, released->line, self->woken.actor);
+    self->next = self->woken;
+    self->promised = self->busy = true;
+    self->due_ps = ns_sum(self->tries_ps, transfer);
+}
+
+/* Hand the lock over to the waiter at `place`, before any other actor. */
+static void hand_over(ns_server *self, const release *released, uint32_t place, int64_t now_ps) {
+    if (place == WOKEN) {
+        promise_to_woken(self, released);
+        self->wakes = false;
+    } else {
+        const int64_t wake_up = sleeps(released, place, now_ps) ? wake_up_ps(released, place) : 0;
+        ns_server_promise(self, (ns_grant){place, transfer_ps(released, place) + wake_up}, now_ps);
+    }
+}
+
+/* Wake the first sleeper if no wake-up is under way, and promise the lock to the first waiter that spins. If none
+ * spins, promise it to the waiter that wakes up, which any other actor may precede. */
+static void let_barge(ns_server *self, const release *released, int64_t now_ps) {
+    release left = *released;
+    const uint32_t sleeper = first_that(released, true, now_ps);
+    if (!self->wakes && sleeper < self->count) {
+        self->tries_ps = ns_sum(now_ps, wake_up_ps(released, sleeper));
+        ns_server_promise(self, (ns_grant){sleeper, 0}, now_ps);
+        self->woken = self->next;
+        self->wakes = true;
+        left.waiters = ns_server_waiters(self);
+        left.count = self->count;
+    }
+    const uint32_t spinner = first_that(&left, false, now_ps);
+    self->awaits_woken = spinner == left.count;
+    if (self->awaits_woken)
+        promise_to_woken(self, released);
+    else
+        ns_server_promise(self, (ns_grant){spinner, transfer_ps(&left, spinner)}, now_ps);
+}
+
+void ns_server_let_barge(ns_server *self, const ns_lock_rules *rules, const ns_transfers *transfers,
+                         const ns_line *line, int64_t now_ps) {
+    const release released = {rules, transfers, line, ns_server_waiters(self), self->count};
+    const uint32_t first = longest(self);
+    const int64_t since_ps = first == WOKEN ? self->woken.since_ps : released.waiters[first].since_ps;
+    if (now_ps - since_ps > NS_BARGED_PS)
+        hand_over(self, &released, first, now_ps);
+    else
+        let_barge(self, &released, now_ps);
+}
+
+bool ns_server_sleep_again(ns_server *self) {
+    if (self->first + self->count == self->room && !ns_server_make_room(self)) return false;
+    ns_server_waiters(self)[self->count++] = self->woken;
+    self->wakes = false;
+    return true;
 }
 
 enum { FIRST_ROOM = 4 };

@@ -70,7 +70,8 @@ typedef struct {
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor);
 
 /* Choose the next holder of a lock that the owner of `line` releases at `now`, among `count` waiters in the order of
- * their arrival. There is at least one waiter. `run` counts successive grants to actors of the same node. */
+ * their arrival. There is at least one waiter. `run` counts successive grants to actors of the same node. For a lock of
+ * kind `barging` see `ns_server_let_barge`; here, a waiter that nobody overtakes gets the lock as a `mutex`. */
 ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const ns_transfers *transfers,
                       const ns_line *line, const ns_waiter *waiters, uint32_t count, int64_t now, int64_t *run);
 
@@ -86,6 +87,10 @@ typedef struct {
     bool promised;               /* `next` gets the lock at `due_ps` */
     ns_waiter next;
     int64_t due_ps;
+    bool wakes;        /* kind `barging`: `woken` wakes up, and tries to take the lock at `tries_ps` */
+    bool awaits_woken; /* `next` is `woken`: until `tries_ps` any other actor may take the lock */
+    ns_waiter woken;
+    int64_t tries_ps;
     int64_t run; /* successive grants to actors of one node */
     int64_t granted_ps, acquisitions, wait_ps, hold_ps;
 } ns_server;
@@ -96,8 +101,22 @@ static inline ns_waiter *ns_server_waiters(const ns_server *self) { return self-
 /* Make room behind the last waiter. Returns false if there is no memory. */
 bool ns_server_make_room(ns_server *self);
 
+/* Whether an actor that asks at `now_ps` gets the lock. */
+static inline bool ns_server_is_free(const ns_server *self, int64_t now_ps) {
+    return !self->busy || (self->awaits_woken && now_ps <= self->tries_ps);
+}
+
+/* If the woken waiter of a `barging` lock has found the lock taken before `now_ps`, it sleeps again, behind all other
+ * waiters. Both functions return false if there is no memory. */
+bool ns_server_sleep_again(ns_server *self);
+static inline bool ns_server_settle(ns_server *self, int64_t now_ps) {
+    const bool has_failed = self->wakes && !self->awaits_woken && self->tries_ps < now_ps;
+    return !has_failed || ns_server_sleep_again(self);
+}
+
 /* Add a waiter behind all waiters that arrived earlier. Returns false if there is no memory. */
 static inline bool ns_server_enqueue(ns_server *self, ns_waiter waiter) {
+    if (!ns_server_settle(self, waiter.since_ps)) return false;
     if (self->first + self->count == self->room && !ns_server_make_room(self)) return false;
     ns_waiter *waiters = ns_server_waiters(self);
     uint32_t at = self->count++;
@@ -123,16 +142,24 @@ static inline void ns_server_promise(ns_server *self, ns_grant grant, int64_t no
         self->first++;
 }
 
-/* Promise a free lock to the first waiter. */
-static inline void ns_server_serve_first(ns_server *self, enum ns_lock_kind kind, const ns_transfers *transfers,
-                                         const ns_line *line, int64_t now_ps) {
-    const ns_grant first = {0, ns_lock_free_ps(kind, transfers, line, ns_server_waiters(self)->actor)};
-    ns_server_promise(self, first, now_ps);
+/* Promise a free lock to the last waiter, which has just come. */
+static inline void ns_server_serve_last(ns_server *self, enum ns_lock_kind kind, const ns_transfers *transfers,
+                                        const ns_line *line, int64_t now_ps) {
+    const uint32_t place = self->count - 1;
+    self->awaits_woken = false;
+    const ns_grant last = {place, ns_lock_free_ps(kind, transfers, line, ns_server_waiters(self)[place].actor)};
+    ns_server_promise(self, last, now_ps);
 }
+
+/* The owner of `line` releases a `barging` lock, and other actors wait or wake up: promise the lock to one of them. */
+void ns_server_let_barge(ns_server *self, const ns_lock_rules *rules, const ns_transfers *transfers,
+                         const ns_line *line, int64_t now_ps);
 
 /* Make the promised grant. */
 static inline void ns_server_grant(ns_server *self, const ns_transfers *transfers, ns_line *line, int64_t now_ps) {
     self->promised = false;
+    self->wakes &= !self->awaits_woken;
+    self->awaits_woken = false;
     self->holder = self->next.actor;
     self->granted_ps = now_ps;
     self->acquisitions++;
@@ -145,10 +172,15 @@ static inline void ns_server_end_holding(ns_server *self, int64_t now_ps) {
     self->holder = NS_NOBODY;
 }
 
-/* `actor` has released the lock: promise the lock to a waiter. Returns false if there is no waiter. */
+/* `actor` has released the lock, and `ns_server_settle` was called: promise the lock to a waiter. Returns false if
+ * there is no waiter. */
 static inline bool ns_server_serve_next(ns_server *self, enum ns_lock_kind kind, const ns_lock_rules *rules,
                                         const ns_transfers *transfers, ns_line *line, uint32_t actor, int64_t now_ps) {
     ns_line_move(transfers, line, actor);
+    if (kind == NS_LOCK_BARGING && (self->count || self->wakes)) {
+        ns_server_let_barge(self, rules, transfers, line, now_ps);
+        return true;
+    }
     if (!self->count) {
         self->busy = false;
         self->run = 0;
@@ -163,6 +195,6 @@ static inline bool ns_server_serve_next(ns_server *self, enum ns_lock_kind kind,
 /* Take the lock from its holder and from all waiters. */
 static inline void ns_server_clear(ns_server *self) {
     self->count = 0;
-    self->promised = self->busy = false;
+    self->promised = self->busy = self->wakes = self->awaits_woken = false;
     self->run = 0;
 }

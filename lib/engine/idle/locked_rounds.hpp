@@ -5,7 +5,8 @@
 // these queues, a join ends, another worker asks for the lock, or a watch is set. All rounds that have begun before are
 // then computed one after the other, exactly as events would make them. The workers then get events again.
 //
-// This is done only for rounds of one probe, whose queue is picked at random.
+// This is done only for rounds of one probe, whose queue is picked at random, and not under locks of kind `barging`:
+// such a lock that is promised may go to another worker first.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +49,8 @@ public:
           notices_(run.plan.steal.queue_count) {
         const Plan& plan = run_.plan;
         const bool may_sleep = ns_backoff_wait_ps(&plan.backoff, 1, true) != 0 && plan.join != Join::OWN &&
-                               plan.join != Join::LEAPFROG && !run_.recorder.listened();
+                               plan.join != Join::LEAPFROG && plan.words.kind != NS_LOCK_BARGING &&
+                               !run_.recorder.listened();
         if (!may_sleep) return;
         for (Worker& w : run_.team) {
             const std::int32_t lock = lock_of(w);
@@ -227,7 +229,7 @@ private:
         if (!ns_server_enqueue(&server, {now_ps, worker, static_cast<std::uint32_t>(Then::SEARCH)}))
             throw std::bad_alloc();
         if (server.busy) return;
-        ns_server_serve_first(&server, words.kind, &words.transfers, circle.line, now_ps);
+        ns_server_serve_last(&server, words.kind, &words.transfers, circle.line, now_ps);
         checked(server.due_ps);
     }
 

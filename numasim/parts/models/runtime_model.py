@@ -145,7 +145,9 @@ class CostSpec(LeanModel):
     signal_ns: Nanoseconds = Field(
         Decimal(0), description="Letting one waiter of a condition pass, without the transfer of its line."
     )
-    futex_ns: Nanoseconds = Field(Decimal(0), description="Unparking a thread that sleeps on a mutex, beside wake_ns.")
+    futex_ns: Nanoseconds = Field(
+        Decimal(0), description="Unparking a thread that sleeps on a lock (kinds mutex and barging), beside wake_ns."
+    )
     pause_ns: Nanoseconds = Field(Decimal(0), description="The pause between two tries of a test-and-set lock.")
     unpark_ns: Nanoseconds = Field(
         Decimal(0),

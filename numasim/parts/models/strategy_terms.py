@@ -304,7 +304,7 @@ class LockSpec(CheckedModel):
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "batch": ("cohort",),
         "fairness": ("tas", "ttas"),
-        "spin_ns": ("mutex",),
+        "spin_ns": ("mutex", "barging"),
     }
 
     kind: Annotated[LockName, Choices(LOCK_MEANINGS)] = Field(
@@ -319,7 +319,7 @@ class LockSpec(CheckedModel):
     )
     spin_ns: Nanoseconds = Field(
         Decimal(5000),
-        description="Kind mutex: how long a waiter spins before it sleeps; assumed to be as long as waking takes.",
+        description="Kinds mutex and barging: how long a waiter spins before it sleeps; assumed: as long as waking.",
     )
     home: Annotated[Literal["owner", "master"], Choices(meanings.LOCK_HOME)] = Field(
         "master",

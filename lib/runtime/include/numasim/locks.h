@@ -51,7 +51,7 @@ typedef struct {
     uint32_t nodes;   /* node numbers of callers are below this number; 0: 1 */
     int32_t home;     /* the node of the running system where the lock lives, or NS_NUMA_ANYWHERE */
     uint32_t batch;   /* kind "cohort": the most handovers in a row within one node; 0: 64 */
-    uint32_t spins;   /* kind "mutex": how often a thread reads the lock before it sleeps; 0: it sleeps at once */
+    uint32_t spins;   /* "mutex", "barging": how often a thread reads the lock before it sleeps; 0: it sleeps at once */
 } ns_numa_lock_options;
 
 typedef struct ns_numa_lock ns_numa_lock;

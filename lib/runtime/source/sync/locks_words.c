@@ -1,4 +1,4 @@
-/* Locks of one or two words: test-and-set, test and test-and-set, ticket, and mutex. */
+/* Locks of one or two words: test-and-set, test and test-and-set, ticket, mutex, and barging. */
 #include "platform/waiting.h"
 #include "sync/numa_locks.h"
 
@@ -46,7 +46,11 @@ static void acquire_ttas(ns_numa_lock *base, uint32_t node) {
 
 NS_DEFINE_LOCK_KIND(ttas, word_lock, acquire_ttas, set_ttas, release_word);
 
-/* ---- mutex, for long waits: a waiting thread looks several times, then sleeps until a release -------------------- */
+/* ---- mutex, for long waits: a waiting thread looks several times, then sleeps until a release --------------------
+ *
+ * A release frees the lock and wakes one sleeper. Any thread may take the lock before the sleeper is awake; the sleeper
+ * then sleeps again, behind all other sleepers (Linux wakes threads in the order in which they began to sleep). The
+ * kind `barging` is the same lock: the two kinds differ only in the model. */
 
 static bool take_mutex(ns_numa_lock *base, uint32_t node) {
     uint32_t found = FREE;
@@ -75,6 +79,12 @@ static void release_mutex(ns_numa_lock *base, uint32_t node) {
 }
 
 NS_DEFINE_LOCK_KIND(mutex, word_lock, acquire_mutex, take_mutex, release_mutex);
+
+const ns_numa_lock_operations ns_lock_barging = {.name = "barging",
+                                                 .bytes = sizeof(word_lock),
+                                                 .acquire = acquire_mutex,
+                                                 .try_acquire = take_mutex,
+                                                 .release = release_mutex};
 
 /* ---- ticket: a thread draws a number, and waits until the number is served --------------------------------------- */
 

@@ -11,6 +11,10 @@ other actors wait goes, after the transfer of the line and the time that the kin
 - `mcs`: the first waiter, which spins on a line of its own.
 - `mutex`: the first waiter. A waiter that has waited for longer than the spin time is parked and has to be woken, which
   takes longer if the waiter is not on the node of the lock.
+- `barging`: no waiter, unless one spins. Then the first waiter that spins gets the lock, as any actor does that asks
+  while the lock is free. The release also wakes the first waiter that sleeps, unless a wake-up is under way. The woken
+  waiter tries when it is awake: it gets the lock if the lock is free, else it sleeps again, behind all other waiters.
+  Once an actor has waited for 1 ms, the release hands the lock over to this actor, as a `mutex` (Go, WebKit).
 - `cohort`: the first waiter of the releasing node, up to ``batch`` times in a row, then the first of another node.
 - `clh`: the first waiter, which spins on the place of the waiter before. An actor that finds the lock free fetches two
   lines one after the other: the tail, which names the last place, and the last place, which says that the lock is free
@@ -31,6 +35,7 @@ from numasim.engine.reference.actors import ActorEvent
 from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes, SyncCounts
 from numasim.plan.plan import Plan
+from numasim.schema.enumerations import BARGED_PS
 from numasim.workload.sync_parameters import Role
 
 
@@ -53,6 +58,9 @@ class Server:
     waiters: list[Waiter] = field(default_factory=list)
     busy: bool = False  # from the instant at which the lock is promised to an actor until its release without a waiter
     next: Waiter | None = None  # the waiter that gets the lock at ``due``
+    woken: Waiter | None = None  # `barging`: the waiter that wakes up, and tries to take the lock at ``tries_ps``
+    tries_ps: int = 0
+    before: tuple[bool, int, int] = (False, 0, 0)  # (waiting, rank, due) of the woken worker before its promise
     due: int = 0
     holder: int = NOBODY
     granted_ps: int = 0
@@ -61,8 +69,21 @@ class Server:
     wait_ps: int = 0
     hold_ps: int = 0
 
+    def is_free(self, now: int) -> bool:
+        """Tell whether an actor that asks now gets the lock: the lock is promised to no actor, or to the woken waiter,
+        which has not tried yet.
+        """
+        return not self.busy or (self.next is not None and self.next is self.woken and now <= self.tries_ps)
+
+    def settle(self, now: int) -> None:
+        """Let the woken waiter sleep again if it has found the lock taken before ``now``."""
+        if self.woken is not None and self.woken is not self.next and self.tries_ps < now:
+            self.waiters.append(self.woken)
+            self.woken = None
+
     def enqueue(self, waiter: Waiter) -> None:
         """Insert the waiter behind all waiters that came earlier."""
+        self.settle(waiter.since_ps)
         at = len(self.waiters)
         while at and self.waiters[at - 1][:2] > waiter[:2]:
             at -= 1
@@ -71,6 +92,8 @@ class Server:
     def grant(self, times: LineTimes, waiter: Waiter, now: int) -> None:
         """Give the lock to the waiter."""
         self.next = None
+        if self.woken is waiter:
+            self.woken = None
         self.holder, self.granted_ps = waiter.actor, now
         self.acquisitions += 1
         self.wait_ps += now - waiter.since_ps
@@ -78,6 +101,7 @@ class Server:
 
     def release(self, now: int) -> Held:
         """Take the lock from the holder; return the holder, and the time for which the lock was held."""
+        self.settle(now)
         held = Held(self.id, self.holder, self.granted_ps, now)
         self.hold_ps += now - self.granted_ps
         self.holder = NOBODY
@@ -90,7 +114,7 @@ class Server:
 
 
 class Grant(NamedTuple):
-    """The place of the chosen waiter, and the time until the waiter has the lock."""
+    """The place of the chosen waiter (`WOKEN`: the waiter that wakes up), and the time until it has the lock."""
 
     place: int
     delay_ps: int
@@ -108,6 +132,14 @@ class LockRules:
     def transfers_ps(self, server: Server) -> list[int]:
         """Return [waiters] the time until the line is with each waiter."""
         return [self.times.to_ps(server.line, waiter.actor) for waiter in server.waiters]
+
+    def sleeps(self, waiter: Waiter, now: int) -> bool:
+        """Tell whether a waiter of a `mutex` or `barging` lock has spun for longer than the spin time."""
+        return now - waiter.since_ps > self.spin_ps
+
+    def wake_up_ps(self, server: Server, sleeper: Waiter) -> int:
+        """Return the time from the release until the sleeper is awake."""
+        return self.futex_ps + self.times.wake_ps(server.line, sleeper.actor)
 
     def winner(self, transfers_ps: list[int]) -> int:
         """Return the place of the waiter that wins the race for the line."""
@@ -140,9 +172,34 @@ def _in_line(rules: LockRules, server: Server, now: int) -> Grant:
 def _mutex(rules: LockRules, server: Server, now: int) -> Grant:
     first = server.waiters[0]
     delay = rules.times.to_ps(server.line, first.actor)
-    if now - first.since_ps > rules.spin_ps:
-        delay += rules.futex_ps + rules.times.wake_ps(server.line, first.actor)
+    if rules.sleeps(first, now):
+        delay += rules.wake_up_ps(server, first)
     return Grant(0, delay)
+
+
+def _barging(rules: LockRules, server: Server, now: int) -> Grant:
+    longest = min([*server.waiters, *([server.woken] if server.woken else [])], key=lambda waiter: waiter[:2])
+    if now - longest.since_ps > BARGED_PS:
+        return _hand_over(rules, server, longest, now)
+    sleeper = next((at for at, waiter in enumerate(server.waiters) if rules.sleeps(waiter, now)), None)
+    if server.woken is None and sleeper is not None:
+        server.woken = server.waiters.pop(sleeper)
+        server.tries_ps = now + rules.wake_up_ps(server, server.woken)
+    spinner = next((at for at, waiter in enumerate(server.waiters) if not rules.sleeps(waiter, now)), None)
+    if spinner is not None:
+        return Grant(spinner, rules.times.to_ps(server.line, server.waiters[spinner].actor))
+    assert server.woken is not None  # some actor waits
+    return Grant(WOKEN, server.tries_ps - now + rules.times.to_ps(server.line, server.woken.actor))
+
+
+def _hand_over(rules: LockRules, server: Server, waiter: Waiter, now: int) -> Grant:
+    transfer = rules.times.to_ps(server.line, waiter.actor)
+    if waiter is not server.woken:
+        wake_up = rules.wake_up_ps(server, waiter) if rules.sleeps(waiter, now) else 0
+        return Grant(server.waiters.index(waiter), transfer + wake_up)
+    server.woken = None
+    server.waiters.append(waiter)
+    return Grant(len(server.waiters) - 1, server.tries_ps - now + transfer)
 
 
 def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
@@ -157,7 +214,7 @@ def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
     return Grant(place, rules.times.to_ps(server.line, server.waiters[place].actor))
 
 
-LINE = "line"
+LINE, WOKEN = "line", -1
 KINDS: dict[str, Callable[[LockRules, Server, int], Grant]] = {  # how each kind of lock chooses the next waiter
     LINE: _in_line,
     "tas": _test_and_set,
@@ -167,5 +224,6 @@ KINDS: dict[str, Callable[[LockRules, Server, int], Grant]] = {  # how each kind
     "mutex": _mutex,
     "cohort": _cohort,
     "clh": _in_line,
+    "barging": _barging,
 }
 LINES_WHEN_FREE = {"clh": 2}  # the lines that an actor that finds the lock free fetches, if more than one

@@ -32,7 +32,7 @@ from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState, Opening
 from numasim.engine.reference.sync.cache_lines import NOBODY, Condition, Line, LineTimes, SyncCounts
-from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LINES_WHEN_FREE, LockRules, Server, Waiter
+from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LINES_WHEN_FREE, WOKEN, LockRules, Server, Waiter
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 
@@ -103,24 +103,39 @@ class SyncObjects(Component):
     # ---- locks -----------------------------------------------------------------------------------------------------
 
     def is_free(self, ident: int) -> bool:
-        """Tell whether no actor has the lock or waits for the lock."""
-        return not self._servers[ident].busy
+        """Tell whether an actor that asks for the lock now gets it."""
+        return self._servers[ident].is_free(self._clock.now)
 
     def request(self, ident: int, actor: int, then: Callable[[int], None]) -> None:
         """Ask for a lock; ``then`` is called with the actor's id at the grant."""
         server = self._servers[ident]
+        free = server.is_free(self._clock.now)
         server.enqueue(Waiter(self._clock.now, actor, then))
-        if not server.busy:
+        if free:
+            self._take_back(server)
             server.busy = True
             lines = LINES_WHEN_FREE.get(self._kind[server.role], 1)
-            self._promise(server, 0, lines * self._line_times.to_ps(server.line, actor))
+            self._promise(server, len(server.waiters) - 1, lines * self._line_times.to_ps(server.line, actor))
+
+    def _take_back(self, server: Server) -> None:
+        """Take back the promise to the woken waiter of a `barging` lock, since another actor takes the lock first."""
+        if server.next is None:
+            return
+        self._clock.cancel(server)
+        if server.next.actor < len(self._workers):
+            w = self._workers[server.next.actor]
+            w.waiting, w.rank, w.due = server.before
+        server.next = None
 
     def _promise(self, server: Server, place: int, delay_ps: int) -> None:
-        """Schedule the grant to the waiter at ``place``."""
-        server.next = waiter = server.waiters.pop(place)
+        """Schedule the grant to the waiter at ``place``, or to the woken waiter."""
+        server.next = waiter = server.woken if place == WOKEN else server.waiters.pop(place)
+        assert waiter is not None
         self._clock.schedule_actor(server, Rank.GRANT, server.id, self._clock.now + delay_ps, self._on_grant)
         if waiter.actor < len(self._workers):
-            self._expect(self._workers[waiter.actor], GRANT, server.due)
+            w = self._workers[waiter.actor]
+            server.before = w.waiting, w.rank, w.due
+            self._expect(w, GRANT, server.due)
 
     def _expect(self, w: Worker, rank: int, due: int) -> None:
         """Note that a waiting worker that does not search goes on at ``due`` through the event of another actor."""
@@ -155,7 +170,7 @@ class SyncObjects(Component):
         server = self._servers[ident]
         self._log_held(server.release(self._clock.now))
         self._line_times.move(server.line, actor)
-        if server.waiters:
+        if server.waiters or server.woken:
             self._promise(server, *KINDS[self._kind[server.role]](self._lock_rules, server, self._clock.now))
         else:
             server.busy = False
@@ -270,7 +285,8 @@ class SyncObjects(Component):
         """Take the locks of the search from their holders and waiters, since no worker searches any more."""
         for ident in range(self._plan.words.declared, len(self._plan.words)):
             server = self._servers[ident]
-            for waiter in (*server.waiters, *([server.next] if server.next else [])):
+            promised = {waiter.actor: waiter for waiter in (server.next, server.woken) if waiter is not None}
+            for waiter in (*server.waiters, *promised.values()):
                 self._end_wait(waiter)
                 w = self._workers[waiter.actor]
                 w.step_ps = 0
@@ -278,7 +294,7 @@ class SyncObjects(Component):
             if server.holder != NOBODY:
                 self._log_held(server.release(self._clock.now))
             server.waiters.clear()
-            server.next = None
+            server.next = server.woken = None
             server.busy = False
             server.run = 0
             self._clock.cancel(server)
