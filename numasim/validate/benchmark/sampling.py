@@ -27,7 +27,7 @@ DIGITS = 3
 
 
 class Goal(NamedTuple):
-    """The bound with which a value is compared. Goals are printed; `numasim bench` succeeds even if a goal is missed."""
+    """The bound with which a value is compared. Goals are printed; `numasim bench` succeeds also if one is missed."""
 
     kind: str
     bound: float
