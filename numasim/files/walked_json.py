@@ -105,6 +105,8 @@ class JsonWalk:
             if not self.begins('"'):
                 raise self._wrong("Expecting property name enclosed in double quotes")
             key, self._at = scanstring(self._text, self._at + 1, True)
+            if self._halves:
+                refuse_halves(key)
             if key in seen:
                 raise InputError(f"the key {key!r} is given twice in one object", expected="every key once")
             seen.add(key)

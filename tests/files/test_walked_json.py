@@ -123,6 +123,12 @@ def test_a_walk_finds_what_is_there_or_what_is_wrong(
     assert_read_alike(read_by, damaged)
 
 
+@pytest.mark.parametrize("read_by", [walked, walked_in_batches, taken])
+def test_a_key_with_half_a_surrogate_pair_is_refused(read_by: Callable[[str], Any]) -> None:
+    with pytest.raises(InputError, match=r"^here"):
+        read_by('[{"\\ud800": 1}]')
+
+
 def test_a_key_that_stands_twice_is_found_beside_colons_in_texts() -> None:
     once = [{"a": "x:y", "b : c": {"d": ":"}}] * 3
     assert walked_in_batches(json.dumps(once)) == once
