@@ -385,12 +385,15 @@ def runtime_document(chance: Random) -> Document:
 
 @dataclass(frozen=True)
 class Habits:
-    """The percentages of strategies with a controller, with tiers, with copies, and with leapfrogging."""
+    """The percentages of strategies with a controller, with tiers, with copies, with leapfrogging, and with levels that
+    leave out the queues of sleeping workers.
+    """
 
     tunes: int = 15
     tells_apart: int = 35
     copies: int = 25
     leaps: int = 12
+    sleeps: int = 8
 
 
 USUAL = Habits()
@@ -429,9 +432,21 @@ def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
         for level in document["steal"][1:]:
             if level["from"] != "thief" and happens(chance, 40):
                 level["leap_after"] = chance.choice(TINY)
+    if owned and happens(chance, habits.sleeps):
+        _look_at_the_awake(chance, document)
     if happens(chance, habits.copies):
         _leave_copies(document)
     return document
+
+
+def _look_at_the_awake(chance: Random, document: Document) -> None:
+    """Let workers sleep, and let levels for the workers' own queues leave out the queues of those that sleep."""
+    while "sleep" not in (idle := idle_document(chance)):
+        pass
+    document["idle"] = idle
+    for level in document["steal"]:
+        if [*document["queues"]] == ["deque"] or level.get("queue") == ["deque"]:
+            level["if"] = "awake"
 
 
 def _leave_copies(document: Document) -> None:

@@ -14,8 +14,8 @@
 #include "platform/fiber.h"
 #include "platform/ticks.h"
 #include "platform/waiting.h"
-#include "policy/round.h"
 #include "policy/dispatch.h"
+#include "policy/round.h"
 #include "queues/task_queues.h"
 #include "queues/watch_board.h"
 #include "sync/locks.h"
@@ -42,15 +42,15 @@ typedef struct {
 
 /* The fields of a worker that rests while it finds no task (resting.c). */
 typedef struct {
-    bool searches;    /* the worker counts as searching */
-    bool woken;       /* the worker was woken, and has found no task since */
-    bool sleeps_on;   /* the worker slept at the end of the last run */
+    bool searches;  /* the worker counts as searching */
+    bool woken;     /* the worker was woken, and has found no task since */
+    bool sleeps_on; /* the worker slept at the end of the last run */
     bool knows_pushes;
-    uint64_t pushes;  /* if `knows_pushes`: the count of pushes before the last round */
-    int64_t timeouts; /* sleeps in a row that a timer ended */
-    uint64_t phase;   /* the present phase of rounds (model 4.15) */
-    int64_t rounds;   /* fruitless rounds in this phase so far */
-    uint64_t began;   /* ticks at which the phase began */
+    uint64_t pushes;       /* if `knows_pushes`: the count of pushes before the last round */
+    int64_t timeouts;      /* sleeps in a row that a timer ended */
+    uint64_t phase;        /* the present phase of rounds (model 4.15) */
+    int64_t rounds;        /* fruitless rounds in this phase so far */
+    uint64_t began;        /* ticks at which the phase began */
     int64_t sits_since_ps; /* ps: when a phase began without the worker; 0: the worker takes part */
 } ns_thread_resting;
 
@@ -124,18 +124,19 @@ struct ns_thread_pool {
     bool copies;           /* whether dispatch rules leave copies of tasks */
     bool asks_parents;     /* whether levels begin at the worker that spawned the task that a worker last took */
     bool watches;          /* whether the strategy reads watch bits */
+    bool asks_sleepers;    /* whether some watch bits say which workers sleep */
     bool notes_watches;    /* whether each change of a queue notes watch bits; else the bits follow from lengths */
     bool sees_lengths;     /* whether the strategy reads the lengths of queues */
     bool own_dispatch;     /* whether all new tasks of a worker go to its own queue */
     bool can_be_quiescent; /* whether workers may find no work although tasks are left */
     bool sleeps;           /* whether workers that find no task sleep */
 
-    pthread_mutex_t lock; /* guards the fields below, except atomic words */
+    pthread_mutex_t lock;                  /* guards the fields below, except atomic words */
     pthread_cond_t started, called, ended; /* if workers sleep, worker 0 starts the other workers: `called` */
-    uint64_t epoch;    /* the number of the run */
-    uint64_t calls;    /* the number of the run to which worker 0 has called the other workers */
-    uint32_t active;   /* workers that have not left the run */
-    uint32_t launched; /* number of threads that were started */
+    uint64_t epoch;                        /* the number of the run */
+    uint64_t calls;                        /* the number of the run to which worker 0 has called the other workers */
+    uint32_t active;                       /* workers that have not left the run */
+    uint32_t launched;                     /* number of threads that were started */
     bool closing;
     int error; /* the error of a thread that could not begin */
     int64_t makespan_ps;
