@@ -235,6 +235,7 @@ bool Resting::lie_down(Worker& w) {
     if (searched) leave(w);
     w.sleep = Sleep::ANNOUNCED;
     sleepers_.push_back(w.id);
+    tell_queue(w.id, true);
     const bool last = searched && searchers_ == 0;
     switch (rule_.recheck) {
         case NS_RECHECK_LAST:
@@ -267,7 +268,15 @@ bool Resting::checked(Worker& w, bool finds) {
     return true;
 }
 
-void Resting::forget(std::uint32_t worker) { std::erase(sleepers_, worker); }
+void Resting::forget(std::uint32_t worker) {
+    if (std::erase(sleepers_, worker) != 0) tell_queue(worker, false);
+}
+
+// Levels with the condition `awake` leave the worker's queue out while the worker is among the sleepers.
+void Resting::tell_queue(std::uint32_t worker, bool sleeps) {
+    const std::int32_t own = run_.team[worker].own;
+    if (own != NS_UNKNOWN) run_.queues.owner_sleeps(static_cast<std::uint32_t>(own), sleeps);
+}
 
 bool Resting::settle(Worker& w) {
     if (w.sleep == Sleep::CALLED || run_.frames.join_is_over(w)) {

@@ -102,6 +102,7 @@ private:
     void report_idle(Worker& w);
     void report_sleep(Worker& w);
     void forget(std::uint32_t worker);
+    void tell_queue(std::uint32_t worker, bool sleeps);
     template <typename Actor>
     void wake_some(Actor& actor, const Takers& takers, std::int64_t count);
     template <typename Actor>

@@ -22,6 +22,7 @@ from numasim.parts.yaml.document import flow_text
 from numasim.schema.enumerations import (
     ALL16,
     ALL32,
+    ASLEEP_MARK,
     BELOW_MAX_MARK,
     BELOW_MIN_MARK,
     EVERY_TIER,
@@ -218,6 +219,8 @@ def condition_clause(plan: StealPlan, level: Level) -> str:
     if level.watch < 0:
         return ""
     at, until = (int(bound) for bound in plan.watch[level.watch])
+    if at == ASLEEP_MARK:
+        return ", of those whose workers do not sleep"
     if at in OWNER_TEXT:
         return OWNER_TEXT[at]
     name = MARK_TEXT.get(at, str(at))
@@ -280,7 +283,11 @@ def amount_clause(level: Level) -> str:
 
 def threshold_line(plan: StealPlan) -> str:
     """Return how the thresholds S and s are determined, and whether any rule asks for S and s."""
-    idle = "" if plan.refill is None or (plan.watch < 0).any() else ", which nothing asks for"
+    idle = (
+        ""
+        if plan.refill is None or ((plan.watch < 0) & (plan.watch != ASLEEP_MARK)).any()
+        else ", which nothing asks for"
+    )
     rule = plan.thresholds
     low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
     when = THRESHOLD_WHEN[rule.when]

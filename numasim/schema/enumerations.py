@@ -226,6 +226,7 @@ NO_QUEUE = 2**31 - 1  # in ``own``: a worker without a queue
 MIN_MARK, MAX_MARK = -1, -2  # bounds of a watch that stand for the queue's own threshold s, or S
 BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # bounds of a watch that stand for s - 1, or S - 1
 OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch whose bits only the owners of queues write
+ASLEEP_MARK = -7  # both bounds of a watch whose bits say which owners of queues sleep (model 4.13)
 FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # flags of levels: probes count as steal attempts; the watch is read inverted
 FLAG_GATED, FLAG_UNLESS = 4, 8  # the level waits for the gate of the worker's unit; the level's switch has to be off
 FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until all subtrees with the unit's label have begun

@@ -37,7 +37,8 @@ from numasim.workload.forest_arrays import offsets
 # ---- Conditions on the lengths of queues -----------------------------------------------------------------------------
 #
 # A watch has a bit for each queue. A bit is set when the queue's length reaches one bound and cleared when the length
-# falls to another bound. Bits of the status VICTIM may be written by the owners of the queues alone.
+# falls to another bound. Bits of the status VICTIM may be written by the owners of the queues alone. The bits of
+# the watch for `awake` do not depend on lengths: a bit is set while the owner of the queue sleeps.
 
 AT_MARK = {"max": codes.MAX_MARK, "min": codes.MIN_MARK}
 BELOW_MARK = {"max": codes.BELOW_MAX_MARK, "min": codes.BELOW_MIN_MARK}
@@ -259,6 +260,8 @@ class LevelTable:
         if condition is None:
             return codes.NONE8, False
         bounds, inverted = ANNOUNCED[self.spec.announcement], False
+        if condition == "awake":
+            bounds, inverted = (codes.ASLEEP_MARK, codes.ASLEEP_MARK), True
         if isinstance(condition, LengthCondition):
             bounds, inverted = _length_bounds(condition), condition.below is not None
         if bounds not in self.watches:

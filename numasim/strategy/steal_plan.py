@@ -75,7 +75,7 @@ class StealPlan:
     seg: npt.NDArray[np.uint32]
     queue: npt.NDArray[np.uint32]
     weight: npt.NDArray[np.uint64]  # [segments] cumulative within a row, for Visit.WEIGHTED
-    watch: npt.NDArray[np.int32]  # [watches, 2]: set at length >= first, cleared at length <= second, or by owners
+    watch: npt.NDArray[np.int32]  # [watches, 2]: set at length >= first, cleared at length <= second; or a mark
     chance: npt.NDArray[Any]  # [chances] CHANCE
     data: npt.NDArray[Any]  # [rules with conditions on tasks] DATA
     node: npt.NDArray[np.int32]  # [workers + 1] the node of each worker, and of an extra producer

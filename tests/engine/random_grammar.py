@@ -386,13 +386,16 @@ def runtime_document(chance: Random) -> Document:
 
 @dataclass(frozen=True)
 class Habits:
-    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, and leapfrogging."""
+    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, levels that leave out the
+    queues of sleeping workers, and leapfrogging.
+    """
 
     tunes: int = 15
     tells_apart: int = 35
     copies: int = 25
     moves: int = 12
     leaps: int = 12
+    sleeps: int = 8
 
 
 USUAL = Habits()
@@ -431,6 +434,8 @@ def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
         for level in document["steal"][1:]:
             if level["from"] != "thief" and happens(chance, 40):
                 level["leap_after"] = chance.choice(TINY)
+    if owned and happens(chance, habits.sleeps):
+        _look_at_the_awake(chance, document)
     if owned and happens(chance, habits.moves):
         _let_tasks_move(chance, document)
     elif happens(chance, habits.copies):
@@ -456,6 +461,16 @@ def _let_tasks_move(chance: Random, document: Document) -> None:
         if happens(chance, 50):
             document["steal"].append({"from": "others", "queue": ["slot"], "pick": "rotate", "tries": "all"})
     document["dispatch"] = rules
+
+
+def _look_at_the_awake(chance: Random, document: Document) -> None:
+    """Let workers sleep, and let levels for the workers' own queues leave out the queues of those that sleep."""
+    while "sleep" not in (idle := idle_document(chance)):
+        pass
+    document["idle"] = idle
+    for level in document["steal"]:
+        if [*document["queues"]] == ["deque"] or level.get("queue") == ["deque"]:
+            level["if"] = "awake"
 
 
 def _leave_copies(document: Document) -> None:

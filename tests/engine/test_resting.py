@@ -29,6 +29,7 @@ from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.reference.actors import Sleep, Worker
 from numasim.engine.reference.resting import Resting
 from numasim.engine.simulate import simulate
+from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.parts.models.idle_model import IdleSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
@@ -201,6 +202,44 @@ def test_a_probe_that_fails_at_a_lock_wakes_a_sleeper(missed: bool) -> None:
     assert (3 in times) == missed
     if missed:
         assert 0 <= times[3] - (50_100 + UNPARK + WAKE + 100) * NS < 100 * NS  # the lock's line comes to worker 3
+
+
+@pytest.mark.parametrize(("condition", "victims"), [({}, 5), ({"if": "awake"}, 2)])
+def test_a_pass_over_the_awake_probes_all_but_the_sleepers(condition: dict[str, str], victims: int) -> None:
+    """Workers 1 and 2 make five rounds each; workers 3, 4 and 5 sleep from the start, and worker 0 is at work."""
+    level = {"from": "others", "pick": "in-order", "tries": "all", **condition}
+    how = resting(phases=[{"rounds": 4, "pause_ns": 100}], searchers={"count": 2})
+    seen = run(graph(task(50_000 * NS)), 6, stealing(level), how, toy(cores=6))
+    assert seen.of_worker("steal_attempts") == [0, 5 * victims, 5 * victims, 0, 0, 0]
+
+
+def test_a_task_for_a_sleeping_worker_wakes_that_worker() -> None:
+    """Worker 0 deals tasks to queues 1, 2, 3 and 0. Each sleeper takes the task from its own queue once it is awake.
+
+    Worker 1 takes task 4 from queue 0 after its own task of 20,000 ns and one probe.
+    """
+    level = {"from": "others", "pick": "in-order", "tries": "all", "if": "awake"}
+    dealing = stealing(level, dispatch=[{"to": "any", "pick": "round-robin"}])
+    seen = run(graph(task(50_000 * NS, *[task(20_000 * NS)] * 4, 100_000 * NS)), 4, dealing, resting())
+    assert wakeups(seen) == [0, 1, 1, 1]
+    begun = {number: (worker, start) for worker, number, start, _ in seen.stretches_ns if number}
+    woken = {sleeper: (sleeper, 50_000 + sleeper * UNPARK + WAKE) for sleeper in (1, 2, 3)}
+    assert begun == {**woken, 4: (1, woken[1][1] + 20_000 + 100)}
+
+
+@pytest.mark.parametrize(
+    ("idle", "keys", "said"),
+    [
+        ({"phases": [{"rounds": 1, "nap_ns": 10}]}, {}, "idle lets no worker sleep"),
+        ({"sleep": {}}, {"queues": {"pool": {"per": "node"}}}, "pool is shared"),
+        ({"sleep": {}}, {"dispatch": [{"to": "own", "if": "awake"}, {"to": "any"}]}, "steal levels alone"),
+    ],
+)
+def test_awake_needs_workers_that_sleep_and_queues_of_their_own(
+    idle: dict[str, Any], keys: dict[str, Any], said: str
+) -> None:
+    with pytest.raises((InputError, ValueError), match=said):
+        run(graph(task(1)), 2, stealing({"from": "others", "if": "awake"}, **keys), runtime(idle=idle))
 
 
 LAST = {"chain": 1, "chain_by": "last-searcher"}

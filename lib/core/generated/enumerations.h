@@ -15,6 +15,7 @@
 #define NS_BELOW_MAX_MARK (-4)
 #define NS_OWNER_MARK (-5)
 #define NS_OWNER_EXACT_MARK (-6)
+#define NS_ASLEEP_MARK (-7)
 #define NS_FLAG_ATTEMPT 1
 #define NS_FLAG_INVERT 2
 #define NS_FLAG_GATED 4

@@ -51,8 +51,18 @@ int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t l
         const int32_t *bound = &plan->watch[2 * w];
         uint64_t *const set = bits + (uint64_t)w * words;
         const bool before = ns_set_has(set, q);
-        if (!ns_watch_is_owners(bound))
+        if (ns_watch_follows_length(bound))
             more += put_bit(set, q, before, ns_watch_bit(bound, before, length, thresholds));
+    }
+    return more;
+}
+
+int32_t ns_watch_owner_sleeps(const ns_plan *plan, uint64_t *bits, uint32_t q, bool sleeps) {
+    const uint32_t words = ns_set_words(plan->queue_count);
+    int32_t more = 0;
+    for (uint32_t w = 0; w < plan->watches; w++) {
+        uint64_t *const set = bits + (uint64_t)w * words;
+        if (plan->watch[2 * w] == NS_ASLEEP_MARK) more += put_bit(set, q, ns_set_has(set, q), sleeps);
     }
     return more;
 }

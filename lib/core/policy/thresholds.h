@@ -45,6 +45,9 @@ static inline bool ns_watch_is_owners(const int32_t *bound) {
     return bound[0] == NS_OWNER_MARK || bound[0] == NS_OWNER_EXACT_MARK;
 }
 
+/* Whether the bits of a watch follow from lengths: neither owners write them nor do they say which owners sleep. */
+static inline bool ns_watch_follows_length(const int32_t *bound) { return bound[0] >= NS_BELOW_MAX_MARK; }
+
 /* The new bit of an owners' watch after a step of the owner of a queue of this length. The bit was `bit` before. */
 static inline bool ns_watch_owners_bit(const int32_t *bound, bool bit, ns_owner_step step, int64_t length,
                                        ns_thresholds thresholds) {
@@ -58,6 +61,10 @@ static inline bool ns_watch_owners_bit(const int32_t *bound, bool bit, ns_owner_
 
 /* Update the watch bits of queue `q`, as in an `ns_view`, to `length`. Returns the change in the number of set bits. */
 int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
+
+/* Update the watch bits of queue `q` that say whether its owner sleeps. Returns the change in the number of set bits.
+ */
+int32_t ns_watch_owner_sleeps(const ns_plan *plan, uint64_t *bits, uint32_t q, bool sleeps);
 
 /* Update the owners' watch bits of queue `q` after the owner's step. Returns the change in the number of set bits. */
 int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,

@@ -177,6 +177,10 @@ public:
     std::int32_t owner_steps(std::uint32_t q, ns_owner_step step) {
         return owners_announce_ ? owner_steps(q, step, queues_[q].thresholds) : 0;
     }
+    // The owner of a queue has announced its sleep, or sleeps no longer.
+    void owner_sleeps(std::uint32_t q, bool sleeps) {
+        if (watched_) marked_ += ns_watch_owner_sleeps(&steal_, watch_.data(), q, sleeps);
+    }
     // How much room the queue has when its owner, as it takes a task, sets the queue's watch bits; -1: never.
     std::int64_t room_to_announce(std::uint32_t q) const {
         const std::int64_t room = capacity(q) - queues_[q].thresholds.high;

@@ -238,6 +238,17 @@ class Resting(Component):
         self._activity_changed()
         self._report_sleep(w, w.due - w.step_ps)
 
+    def _forget(self, w: Worker) -> None:
+        """Take the worker from the list of sleepers, if it is there."""
+        if w.id in self._sleepers:
+            self._sleepers.remove(w.id)
+            self._tell_queue(w, sleeps=False)
+
+    def _tell_queue(self, w: Worker, *, sleeps: bool) -> None:
+        """Let levels with ``if: awake`` leave the worker's queue out while the worker is among the sleepers."""
+        if w.own is not None:
+            self._queues.owner_sleeps(w.own, sleeps)
+
     # ---- falling asleep --------------------------------------------------------------------------------------------
 
     def lie_down(self, w: Worker) -> bool:
@@ -250,6 +261,7 @@ class Resting(Component):
             self._leave(w)
         w.sleep = Sleep.ANNOUNCED
         self._sleepers.append(w.id)
+        self._tell_queue(w, sleeps=True)
         last = searched and not self._searching
         if rule.recheck == "each" or (rule.recheck == "last" and (last or self._owners)):
             self._look_again(w)
@@ -275,7 +287,7 @@ class Resting(Component):
     def _checked(self, w: Worker) -> None:
         """Go on after the look of `_look_again`."""
         if w.sleep == Sleep.ANNOUNCED and self._liveness.can_find(w):
-            self._sleepers.remove(w.id)
+            self._forget(w)
             self._get_up(w)
         else:
             self._settle(w)
@@ -283,8 +295,7 @@ class Resting(Component):
     def _settle(self, w: Worker) -> None:
         """Let the worker pay the overhead that it owes, then sleep, unless another worker has chosen it meanwhile."""
         if w.sleep == Sleep.CALLED or self._joins.is_over(w):
-            if w.id in self._sleepers:
-                self._sleepers.remove(w.id)
+            self._forget(w)
             self._get_up(w)
         elif w.owed_ps:
             self._clock.schedule_idle(w, POLL, 0)
@@ -370,7 +381,7 @@ class Resting(Component):
                 self._wake(actor, self._workers[there[-1]])
 
     def _wake(self, actor: Worker | Producer, w: Worker) -> None:
-        self._sleepers.remove(w.id)
+        self._forget(w)
         w.wakeups += 1
         if self._lines:
             self._lines.pool(actor, writes=True)
@@ -404,7 +415,7 @@ class Resting(Component):
         self._get_up(w)
 
     def _timed_out(self, w: Worker) -> None:
-        self._sleepers.remove(w.id)
+        self._forget(w)
         w.timeouts += 1
         self._end_sleep(w)
         self._get_up(w)
@@ -453,8 +464,7 @@ class Resting(Component):
     def retire(self, w: Worker) -> None:
         """The phase ends: end the worker's search or wait; a sleeper sleeps on."""
         self._count_out(w)
-        if w.id in self._sleepers:
-            self._sleepers.remove(w.id)
+        self._forget(w)
         if w.rests and not w.naps:
             w.asleep_ps += self._clock.now
             self._report_sleep(w, w.began)

@@ -3,7 +3,8 @@
 An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
 length is always the number of tasks, copies included. A watch has two lengths: a queue's bit is set at a length of at
 least the first, cleared at a length of at most the second, and stays in between. The owners of queues alone may write
-the bits of the status `announced` (A-42). The thresholds S and s are those of Vikranth's thesis (eq. 3.3 and 3.4).
+the bits of the status `announced` (A-42). The bits that say whose owners sleep follow no length. The thresholds S and s
+are those of Vikranth's thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from numasim.parts.unit_factors import MILLION
-from numasim.schema.enumerations import BELOW_MAX_MARK, BELOW_MIN_MARK, MIN_MARK, OWNER_EXACT_MARK, OWNER_MARK
+from numasim.schema.enumerations import (
+    ASLEEP_MARK,
+    BELOW_MAX_MARK,
+    BELOW_MIN_MARK,
+    MIN_MARK,
+    OWNER_EXACT_MARK,
+    OWNER_MARK,
+)
 from numasim.strategy.steal_plan import StealPlan, Thresholds
 
 # ---- The thresholds S and s of a queue, from the (s, S) inventory model (thesis eq. 3.3 and 3.4; model 4.3) ---------
@@ -101,7 +109,8 @@ class TaskQueues:
         bounds = [(int(at), int(until)) for at, until in plan.watch]
         self.watch = [bytearray(count) for _ in bounds]
         sets = list(zip(self.watch, bounds, strict=True))
-        self._bounds = [(bits, bound) for bits, bound in sets if bound[0] not in ANNOUNCED_BY_OWNERS]
+        self._bounds = [(bits, bound) for bits, bound in sets if bound[0] >= BELOW_MAX_MARK]
+        self._asleep = [bits for bits, bound in sets if bound[0] == ASLEEP_MARK]
         by_owner = ((bits, bound[0]) for bits, bound in sets if bound[0] in ANNOUNCED_BY_OWNERS)
         self._by_owner = [(bits, mark == OWNER_EXACT_MARK) for bits, mark in by_owner]
         self.owners_announce = bool(self._by_owner)
@@ -235,6 +244,11 @@ class TaskQueues:
         """The owner begins to search: the owner is a thief now, and no victim."""
         for bits, _ in self._by_owner:
             bits[q] = 0
+
+    def owner_sleeps(self, q: int, sleeps: bool) -> None:
+        """The owner of queue ``q`` has announced its sleep, or sleeps no longer."""
+        for bits in self._asleep:
+            bits[q] = sleeps
 
     def room_to_announce(self, q: int) -> int | None:
         """Return the least room (free places) at which the owner announces queue ``q`` as it takes a task; None: never.

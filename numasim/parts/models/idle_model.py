@@ -128,8 +128,7 @@ class WakeSpec(LeanModel):
     )
     missed: YesNo = Field(
         False,
-        description="Whether a worker also wakes a sleeper if its probe fails because another worker has the queue's "
-        "lock, as in .NET.",
+        description="Whether a probe that fails because another worker has the queue's lock wakes a sleeper (.NET).",
     )
 
 

@@ -143,7 +143,8 @@ AMOUNT_ROUND = {
     "above": "The least whole number above the quotient, as in Go: length div share + 1.",
 }
 CONDITION = {
-    "announced": "Queues with the status VICTIM of the thesis: from length S on, until they have fallen to s (A-8)."
+    "announced": "Queues with the status VICTIM of the thesis: from length S on, until they have fallen to s (A-8).",
+    "awake": "Queues whose workers do not sleep; for steal levels and queues per worker alone (model 4.13).",
 }
 AMOUNT = {"one": "One task.", "half": "Half of the queue, rounded up.", "all": "The whole queue."}
 SOURCE = {

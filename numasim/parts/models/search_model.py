@@ -213,6 +213,8 @@ class DispatchSpec(Sometimes, CheckedModel):
     def _problems(self) -> Iterator[str]:
         if self.sample is not None and self.pick not in BY_LENGTH:
             yield f"sample goes with pick: shortest, not with pick: {self.pick}"
+        if self.condition == "awake":
+            yield "if: awake is a condition of steal levels alone"
         idle = sorted(self.model_fields_set & {"rank", "weigh"}) if not self.ranks_nodes else []
         if "count" in self.model_fields_set and not self.looks_at_data:
             idle = ["count", *idle]

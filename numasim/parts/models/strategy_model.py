@@ -427,6 +427,9 @@ class StrategySpec(LeanModel, CheckedModel):
 
     def _goes_through_levels(self) -> Iterator[str]:
         for number, level in enumerate(self.steal):
+            shared = [name for name in self.families(level) if self.queues[name].per != "worker"]
+            if level.condition == "awake" and shared:
+                yield f"steal[{number}].if: awake asks whether the worker of a queue sleeps, but {shared[0]} is shared"
             if level.from_pass > self.passes:
                 yield f"steal[{number}].from_pass: a round has passes: {self.passes}, got {level.from_pass}"
             if self.passes > 1 and level.chance is not None:

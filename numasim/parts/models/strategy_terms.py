@@ -262,9 +262,9 @@ TierNames = Annotated[
     BeforeValidator(_listed, json_schema_input_type=TierName | tuple[TierName, ...]),
 ]
 Condition = Annotated[
-    Annotated[Literal["announced"], Tag("text"), Choices(meanings.CONDITION)]
+    Annotated[Literal["announced", "awake"], Tag("text"), Choices(meanings.CONDITION)]
     | Annotated[LengthCondition, Tag("mapping")],
-    by_shape("a condition is announced, {length: n} or {below: n}"),
+    by_shape("a condition is announced, awake, {length: n} or {below: n}"),
 ]
 Amount = Annotated[
     Annotated[Literal["one", "half", "all"], Tag("text"), Choices(meanings.AMOUNT)]

@@ -68,6 +68,9 @@ void ns_thread_find_needs(ns_thread_pool *pool) {
     pool->notes = pool->graph.knows_rows || pool->adapts || plan->join == NS_JOIN_LEAPFROG;
     pool->sleeps = plan->idle.given && plan->idle.sleeps;
     pool->watches = plan->steal.watches > 0 || plan->refill < 0;
+    pool->asks_sleepers = false;
+    for (uint32_t at = 0; at < plan->steal.watches; at++)
+        pool->asks_sleepers |= plan->steal.watch[2 * at] == NS_ASLEEP_MARK;
     pool->own_dispatch = dispatches_to_own(&plan->steal);
     pool->sees_lengths = !pool->own_dispatch;
     for (uint32_t at = 0; at < plan->steal.levels; at++) {

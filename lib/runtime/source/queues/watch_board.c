@@ -15,7 +15,7 @@ void ns_watch_board_note(ns_watch_board *self, uint32_t q, const ns_owner_step *
         const int32_t *bound = &self->plan->watch[2 * watch];
         ns_atomic_u64 *word = &self->bits[watch * self->words + q / 64];
         uint64_t found = ns_atomic_u64_load(word, memory_order_relaxed), next; /* relaxed: bits are hints */
-        if (ns_watch_is_owners(bound) != (step != NULL)) continue;
+        if (step ? !ns_watch_is_owners(bound) : !ns_watch_follows_length(bound)) continue;
         do {
             const bool bit = found >> q % 64 & 1;
             const bool after = step ? ns_watch_owners_bit(bound, bit, *step, length, thresholds)

@@ -7,14 +7,18 @@
 
 /* ---- a worker's view --------------------------------------------------------------------------------------------- */
 
-/* Set the watch bits of queue `q` in `bits`: the bits that pushes and pops noted, or bits computed from the length. */
+/* Set the watch bits of queue `q` in `bits`: whether the owner sleeps, the bits that pushes and pops noted, or bits
+ * computed from the length. */
 static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t q) {
     const ns_plan *plan = &pool->file.plan.steal;
     const int64_t length = ns_task_queue_length(pool->queues[q]);
     const ns_thresholds thresholds = ns_task_queue_thresholds(pool->queues[q]);
     for (uint32_t watch = 0; watch < plan->watches; watch++) {
-        const bool marked = pool->notes_watches ? ns_watch_board_has(&pool->board, watch, q)
-                                                : ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
+        const int32_t *bound = &plan->watch[2 * watch];
+        const bool marked = bound[0] == NS_ASLEEP_MARK
+                                ? pool->sleeps && ns_sleepers_has(pool->sleepers, (uint32_t)plan->queues[q].owner)
+                            : pool->notes_watches ? ns_watch_board_has(&pool->board, watch, q)
+                                                  : ns_watch_bit(bound, false, length, thresholds);
         ns_set_put(bits + (size_t)watch * ns_set_words(plan->queue_count), q, marked);
     }
 }
@@ -32,8 +36,9 @@ void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait)
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
     uint64_t *bits = (uint64_t *)(uintptr_t)search->view.watch;
-    if (pool->notes_watches) ns_watch_board_copy(&pool->board, bits);
-    for (uint32_t q = 0; pool->watches && !pool->notes_watches && q < pool->file.plan.steal.queue_count; q++)
+    const bool copies = pool->notes_watches && !pool->asks_sleepers;
+    if (copies) ns_watch_board_copy(&pool->board, bits);
+    for (uint32_t q = 0; pool->watches && !copies && q < pool->file.plan.steal.queue_count; q++)
         look_at_watches(pool, bits, q);
     if (pool->sees_lengths) {
         int64_t *length = (int64_t *)(uintptr_t)search->view.length;

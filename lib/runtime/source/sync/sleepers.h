@@ -89,6 +89,13 @@ enum ns_reach ns_sleepers_cover_by(const ns_sleepers *self, const ns_takers *tak
 /* Return whether no searching worker covers the queue with these takers (ns_sleepers_cover_by). */
 bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers);
 
+/* Return whether the worker has announced its sleep or sleeps, and nobody has woken it since. */
+static inline bool ns_sleepers_has(const ns_sleepers *self, uint32_t worker) {
+    /* relaxed: a thief that reads an old state leaves out a queue, or probes a queue in vain */
+    const uint32_t state = ns_atomic_u32_load(&self->sleeper[worker]->state, memory_order_relaxed);
+    return state == NS_ANNOUNCED || state == NS_ASLEEP;
+}
+
 /* Return whether one of the takers is sure. */
 bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *takers);
 

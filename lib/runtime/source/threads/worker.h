@@ -124,6 +124,7 @@ struct ns_thread_pool {
     bool copies;           /* whether dispatch rules leave copies of tasks */
     bool asks_parents;     /* whether levels begin at the worker that spawned the task that a worker last took */
     bool watches;          /* whether the strategy reads watch bits */
+    bool asks_sleepers;    /* whether some watch bits say which workers sleep */
     bool notes_watches;    /* whether each change of a queue notes watch bits; else the bits follow from lengths */
     bool sees_lengths;     /* whether the strategy reads the lengths of queues */
     bool own_dispatch;     /* whether all new tasks of a worker go to its own queue */
