@@ -76,6 +76,8 @@ bool ns_plan_file_is_for_threads(ns_plan_file *self) {
         if (helped.at[worker])
             return ns_plan_refuse(&self->reader, "the strategy has helpers, which threads do not start");
     }
+    if (self->plan.inline_above >= 0)
+        return ns_plan_refuse(&self->reader, "the runtime has inline_above, but threads do not count unfinished tasks");
     return true;
 }
 
