@@ -329,6 +329,7 @@ RUNTIME: Options = {
     "capacity": (40, TINY),
     "on_full": (40, FULL),
     "resume": (20, FRACTIONS),
+    "inline_above": (15, (1, 2, 5)),
     "producer": (40, get_args(runtime.ProducerKind)),
     "release": (40, get_args(runtime.ReleaseRule)),
     "queue_order": (30, get_args(runtime.QueueOrder)),
