@@ -4,8 +4,8 @@
 
 The program is `other_libraries/fib.cpp.txt`, built with g++: a task for each call, no other work. The wheel of
 cmeel-libomp brings LLVM's runtime, which also runs programs of g++; FOLDER has `include` and `lib` of oneTBB, as the
-wheel of tbb-devel brings them. The simulation takes the shipped strategy and runtime of the same name, the transfer of a
-cache line that `numasim calibrate` measures, and these costs:
+wheel of tbb-devel brings them. The simulation takes the shipped strategy and runtime of the same name, the transfer of
+a cache line that `numasim calibrate` measures, and these costs:
 
 - LLVM OpenMP: the costs that `numasim calibrate --openmp libomp` measures (spawn, take, wait, steal). LLVM makes no
   tasks in a team of one thread, so that one thread tells nothing of two.
@@ -51,7 +51,7 @@ def built(folder: Path, name: str, *flags: str) -> Path:
         "-include",
         PROGRAMS / f"tasks_on_{tasks}.hpp.txt",
     ]
-    subprocess.run([*command, PROGRAMS / "fib.cpp.txt", "-x", "none", *flags, "-o", program], check=True)
+    subprocess.run([*command, PROGRAMS / "fib.cpp.txt", "-x", "none", *flags, "-o", str(program)], check=True)
     return program
 
 
@@ -60,7 +60,7 @@ def measured(program: Path, libraries: Path) -> tuple[float, float]:
     seen: dict[int, list[float]] = {1: [], 2: []}
     where = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "OMP_PROC_BIND": "true"}
     for threads in (1, 2) * SAMPLES:
-        words = [program, str(N), str(threads)]
+        words = [str(program), str(N), str(threads)]
         done = subprocess.run(words, env=where, check=True, capture_output=True, text=True)
         seen[threads].append(int(done.stdout.split()[1]) / sum(fib_calls(N)))
     return statistics.median(seen[1]), statistics.median(seen[2])

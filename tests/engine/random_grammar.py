@@ -387,8 +387,8 @@ def runtime_document(chance: Random) -> Document:
 
 @dataclass(frozen=True)
 class Habits:
-    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, levels that leave out the
-    queues of sleeping workers, and leapfrogging.
+    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, levels that pass over
+    sleeping workers, and leapfrogging.
     """
 
     tunes: int = 15
