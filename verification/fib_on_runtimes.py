@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 import numasim as ns
 from numasim.workload.families.fib import fib_calls
@@ -41,17 +41,9 @@ N, SIMULATED, SAMPLES = 24, 20, 15
 def built(folder: Path, name: str, *flags: str) -> Path:
     """Return the program of fib on the library ``name``, built in ``folder``."""
     program, tasks = folder / name, {"libomp": "openmp", "onetbb": "tbb"}[name]
-    command = [
-        "g++",
-        "-O3",
-        "-std=c++17",
-        "-x",
-        "c++",
-        f"-I{PROGRAMS}",
-        "-include",
-        PROGRAMS / f"tasks_on_{tasks}.hpp.txt",
-    ]
-    subprocess.run([*command, PROGRAMS / "fib.cpp.txt", "-x", "none", *flags, "-o", str(program)], check=True)
+    given = ["-include", str(PROGRAMS / f"tasks_on_{tasks}.hpp.txt"), str(PROGRAMS / "fib.cpp.txt")]
+    command = ["g++", "-O3", "-std=c++17", "-x", "c++", f"-I{PROGRAMS}", *given, "-x", "none"]
+    subprocess.run([*command, *flags, "-o", str(program)], check=True)
     return program
 
 
