@@ -226,3 +226,34 @@ NAPS_PS = {"cilk": 500_000, "spinning": 2_000_000}
 def test_threads_sleep_as_the_simulator_says(tmp_path: Path, rules: str, seed: int) -> None:
     plan = plan_for_shares(resting(tmp_path, "randomized", rules), 16, RINGS)
     check_same_steps(plan, seed, NAPS_PS.get(rules, 0))
+
+
+SLEEPING = "idle: {phases: [{rounds: 4, pause_ns: 50}], searchers: {busy_share: 2}, sleep: {recheck: each}%s}"
+SEARCHES = {
+    "a forgotten last victim": "steal: [{from: last, chance: 1, forget: yes}, {from: others}]",
+    "the awake": "steal: [{from: others, pick: permutation, tries: all, if: awake}]\n" + SLEEPING % "",
+    "rounds away from the thief": "join: leapfrog\nsteal: [{from: thief}, {from: others, leap_after: 3}]",
+    "batches": "queues: {pool: {per: machine}, deque: {per: worker}}\n"
+    "dispatch: [{to: any, queue: pool, pick: in-order}]\n"
+    "steal: [{from: own, queue: pool, amount: {share: workers, round: above, most: 8}}, {from: others}]",
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_searches_of_other_runtimes_take_the_same_steps(tmp_path: Path, search: str, seed: int) -> None:
+    (tmp_path / "searching.yaml").write_text(f"name: searching\n{SEARCHES[search]}\n")
+    check_same_steps(plan_for_shares(str(tmp_path / "searching.yaml"), 16, RINGS), seed)
+
+
+DEALT = "steal: [{from: others, tries: all, if: awake}]\ndispatch: [{to: any, pick: random}]\n"
+MISSED = "queues: {deque: {per: worker, lock: yes}}\nsteal: [{from: others, pick: in-order, tries: all}]\n"
+
+
+@pytest.mark.parametrize("search", [DEALT + SLEEPING % "", MISSED + SLEEPING % ", wake: {missed: yes}"])
+def test_no_task_is_lost_if_queues_are_left_out_or_locked(program: Path, tmp_path: Path, search: str) -> None:
+    (tmp_path / "searching.yaml").write_text(f"name: searching\n{search}\n")
+    for workers in TEAMS[:4]:
+        plan = plan_file(tmp_path, str(tmp_path / "searching.yaml"), JOINS[workers % 2], workers)
+        for run in run_kernel(Order("graph", {"depth": 3}, mode="turns", plan=plan, seed=1, repeat=20), program):
+            holds(run)
