@@ -46,8 +46,8 @@ enum ns_event_kind {
                                   stride */
     NS_EVENT_ALLOCATE = 19,    /* memory is allocated; operands: address, bytes */
     NS_EVENT_RELEASE = 20,     /* memory is released; operand: address */
-    NS_EVENT_TOUCHED = 21,     /* a block of 16 pages when a region begins; argument: how many of the pages exist;
-                                  operand: address of the block */
+    NS_EVENT_TOUCHED = 21,     /* a parallel region begins; argument: how many of 16 sampled pages of a large block
+                                  exist; operand: address of the block */
     NS_EVENT_PAUSE = 22,       /* the recorder itself works from this time on; operand: the length in ticks */
     NS_EVENT_END = 23,         /* the recording is complete; operand: ns */
     NS_EVENT_START = 24,       /* the program begins: all earlier events belong to the start of the process */
