@@ -1,4 +1,4 @@
-"""Whether a run can skip ahead: if no memory traffic couples the workers, only steals need be events (model 1.7).
+"""Whether a run can skip ahead: if workers affect each other by steals alone, only steals need be events (model 1.7).
 
 Between two steals a worker then depends on its own queue and its speed alone. Its progress and the contents of its
 queue at any instant follow from the time at which it started, and from the times at which other workers of its core
@@ -25,7 +25,7 @@ from numasim.workload.graph import I64, Deal, Op, Workload
 
 
 class Condition(Frozen):
-    """A condition that every skippable plan meets; ``otherwise`` says how the workers of any other plan are coupled."""
+    """A condition of skipping; ``otherwise`` is the reason that is shown if a plan does not meet the condition."""
 
     holds: Callable[[Plan], bool]
     otherwise: str

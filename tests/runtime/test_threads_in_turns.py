@@ -106,7 +106,7 @@ def test_a_seed_repeats_its_run(program: Path, tmp_path: Path, mode: str) -> Non
 
 @pytest.fixture(scope="module")
 def turned(c_compiler: str) -> dict[str, Path]:
-    """Return the objects of the code of threads in turns, by the names of their sources."""
+    """Compile the library's code of threads with NS_TURNS: workers take turns. Return the objects by source name."""
     folders = ("dependences", "execution", "following", "queues", "search", "sync", "threads", "turns")
     files = [path for folder in folders for path in sorted((RUNTIME / "source" / folder).glob("*.c"))]
     return {path.stem: made for path, made in zip(files, compile_objects(c_compiler, files, FLAGS), strict=True)}
@@ -117,7 +117,7 @@ FLAGS = ("-O1", "-DNS_TURNS")
 
 
 def seeds_program(compiler: str, program: Path, turned: dict[str, Path]) -> Path:
-    """Link the program seeds.c with the code of threads in turns in place of the code of threads."""
+    """Link seeds.c with the library, in which the objects ``turned`` replace the objects of the same sources."""
     others = [path for path in library_sources() if path.stem not in turned]
     files = [HERE / "turns" / "seeds.c", *others, *turned.values()]
     return compile_program(compiler, program, files, ("-O1", "-Wl,--defsym=ns_thread_mode=ns_turns_mode"))
