@@ -272,10 +272,11 @@ void Resting::forget(std::uint32_t worker) {
     if (std::erase(sleepers_, worker) != 0) tell_queue(worker, false);
 }
 
-// Levels with the condition `awake` leave the worker's queue out while the worker is among the sleepers.
+// Levels with the condition `awake` leave the worker's queue and slot out while the worker is among the sleepers.
 void Resting::tell_queue(std::uint32_t worker, bool sleeps) {
-    const std::int32_t own = run_.team[worker].own;
-    if (own != NS_UNKNOWN) run_.queues.owner_sleeps(static_cast<std::uint32_t>(own), sleeps);
+    for (const std::int32_t q : {run_.team[worker].own, run_.slot_of(worker)}) {
+        if (q != NS_UNKNOWN) run_.queues.owner_sleeps(static_cast<std::uint32_t>(q), sleeps);
+    }
 }
 
 bool Resting::settle(Worker& w) {

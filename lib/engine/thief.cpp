@@ -498,7 +498,7 @@ bool Thief::can_go_on() {
 
 // Whether some round of the searching worker can bring it a task while no queue changes.
 bool Thief::can_find(const Worker& w) {
-    for (const std::int32_t own : {w.own, run_.aside.empty() ? std::int32_t{NS_UNKNOWN} : run_.aside[w.id].slot}) {
+    for (const std::int32_t own : {w.own, run_.slot_of(w.id)}) {
         const auto q = static_cast<std::uint32_t>(own);
         if (own == NS_UNKNOWN || run_.queues.length(q) == 0) continue;
         if (may_take(w, q, run_.plan.steal.queues[q].own_end != 0)) return true;

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from numasim.parts.base import ps
 from numasim.parts.models.idle_model import IdlePhase, IdleSpec, SearcherCap, SleepSpec
 from numasim.schema.enumerations import (
+    ASLEEP_MARK,
     NO_QUEUE,
     Anchor,
     CapRule,
@@ -153,18 +154,32 @@ def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
 def _sure_levels(plan: StealPlan) -> list[Level]:
     """Return the levels by which a worker can take any task that waits, whenever the levels are in force.
 
-    No such level has a condition, and none stands behind a level with a chance: that level may replace later levels.
+    No such level has a condition, except ``awake`` on queues that their owners alone fill: the queue of a worker that
+    sleeps is then empty. None stands behind a level with a chance, which may replace later levels.
     """
     certain = takewhile(lambda level: level.chance < 0, decode_levels(plan)[0])
+    awake = {at for at, bounds in enumerate(plan.watch.tolist()) if bounds[0] == ASLEEP_MARK and _owners_fill(plan)}
     return [
         level
         for level in certain
         if not level.every
-        and level.watch < 0
+        and (level.watch < 0 or level.watch in awake)
         and not level.leave
         and not level.gated
         and level.anchor in (Anchor.ALL, Anchor.ME)
     ]
+
+
+def _owners_fill(plan: StealPlan) -> bool:
+    """Return whether dispatch puts tasks into the queues of workers, slots included, by the worker itself alone."""
+    of_workers = {*plan.own.tolist(), *plan.slots.nonzero()[0].tolist()}
+    owner = plan.queues["owner"]
+    for rule in decode_levels(plan)[1]:
+        for position in range(rule.anchors):
+            named = {q for group in rule.row(position).groups for segment in group for q in segment} & of_workers
+            if named and (rule.anchor is not Anchor.ME or any(owner[q] != position for q in named)):
+                return False
+    return True
 
 
 def _takes_all(plan: StealPlan, reach: npt.NDArray[np.uint8]) -> bool:

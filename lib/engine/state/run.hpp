@@ -58,6 +58,9 @@ struct Run {
           steals(plan.nodes) {}
     Run(const Run&) = delete;
 
+    // The slot of a worker, in front of its own queue, or NS_UNKNOWN.
+    std::int32_t slot_of(std::uint32_t worker) const { return aside.empty() ? NS_UNKNOWN : aside[worker].slot; }
+
     // Record what happens now (model 1.3). `step`: of a search, a phase or a wait. `detail`: of a task or a lock.
     void step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
         recorder.step(clock.now_ps(), rank, actor, first, second);

@@ -245,9 +245,10 @@ class Resting(Component):
             self._tell_queue(w, sleeps=False)
 
     def _tell_queue(self, w: Worker, *, sleeps: bool) -> None:
-        """Let levels with ``if: awake`` leave the worker's queue out while the worker is among the sleepers."""
-        if w.own is not None:
-            self._queues.owner_sleeps(w.own, sleeps)
+        """Let levels with ``if: awake`` leave out the queue and the slot of a worker that is among the sleepers."""
+        for q in (w.own, w.slot):
+            if q is not None:
+                self._queues.owner_sleeps(q, sleeps)
 
     # ---- falling asleep --------------------------------------------------------------------------------------------
 
