@@ -170,7 +170,7 @@ std::int64_t Resting::wait_ps(Worker& w, bool probed) {
         wait_ps = phase->crowded ? product_ps(phase->wait_ps, crowding()) : phase->wait_ps;
         if (!probed) wait_ps = std::max(wait_ps, run_.plan.backoff.scan_ps);
     }
-    if (phase != nullptr && phase->naps) {
+    if (phase != nullptr && phase->naps && wait_ps != 0) {
         w.naps = w.rests = true;
         memory_.tell_activity(w);
         report_idle(w);

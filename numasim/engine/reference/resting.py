@@ -203,7 +203,7 @@ class Resting(Component):
             phase = phase or self._rule.phases[-1]
             wait_ps = phase.wait_ps * self._crowding() if phase.crowded else phase.wait_ps
             wait_ps = wait_ps if probed else max(wait_ps, self._tables.scan_ps)
-        if phase is not None and phase.naps:
+        if phase is not None and phase.naps and wait_ps:
             w.naps = w.rests = True
             self._activity_changed()
             self._report_idle(w)
