@@ -4,8 +4,8 @@
 
 The program is `other_libraries/fib.cpp.txt`, built with g++: a task for each call, no other work. The wheel of
 cmeel-libomp brings LLVM's runtime, which also runs programs of g++; FOLDER has `include` and `lib` of oneTBB, as the
-wheel of tbb-devel brings them. The simulation takes the shipped strategy and runtime of the same name, the transfer of a
-cache line that `numasim calibrate` measures, and these costs:
+wheel of tbb-devel brings them. The simulation takes the shipped strategy and runtime of the same name, the transfer of
+a cache line that `numasim calibrate` measures, and these costs:
 
 - LLVM OpenMP: the costs that `numasim calibrate --openmp libomp` measures (spawn, take, wait, steal). LLVM makes no
   tasks in a team of one thread, so that one thread tells nothing of two.
@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 import numasim as ns
 from numasim.workload.families.fib import fib_calls
@@ -41,17 +41,9 @@ N, SIMULATED, SAMPLES = 24, 20, 15
 def built(folder: Path, name: str, *flags: str) -> Path:
     """Return the program of fib on the library ``name``, built in ``folder``."""
     program, tasks = folder / name, {"libomp": "openmp", "onetbb": "tbb"}[name]
-    command = [
-        "g++",
-        "-O3",
-        "-std=c++17",
-        "-x",
-        "c++",
-        f"-I{PROGRAMS}",
-        "-include",
-        PROGRAMS / f"tasks_on_{tasks}.hpp.txt",
-    ]
-    subprocess.run([*command, PROGRAMS / "fib.cpp.txt", "-x", "none", *flags, "-o", program], check=True)
+    given = ["-include", str(PROGRAMS / f"tasks_on_{tasks}.hpp.txt"), str(PROGRAMS / "fib.cpp.txt")]
+    command = ["g++", "-O3", "-std=c++17", "-x", "c++", f"-I{PROGRAMS}", *given, "-x", "none"]
+    subprocess.run([*command, *flags, "-o", str(program)], check=True)
     return program
 
 
@@ -60,7 +52,7 @@ def measured(program: Path, libraries: Path) -> tuple[float, float]:
     seen: dict[int, list[float]] = {1: [], 2: []}
     where = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "OMP_PROC_BIND": "true"}
     for threads in (1, 2) * SAMPLES:
-        words = [program, str(N), str(threads)]
+        words = [str(program), str(N), str(threads)]
         done = subprocess.run(words, env=where, check=True, capture_output=True, text=True)
         seen[threads].append(int(done.stdout.split()[1]) / sum(fib_calls(N)))
     return statistics.median(seen[1]), statistics.median(seen[2])

@@ -55,8 +55,9 @@ class Side(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the environment variables of the processes of this side. Only the side that PYTHONPATH means keeps
-        PYTHONPATH.
+        """Return the environment variables of this side's processes.
+
+        PYTHONPATH is set for this checkout, so only the side `THIS` keeps it. No side keeps PYTHONSAFEPATH.
         """
         return _environment(self.label == THIS)
 

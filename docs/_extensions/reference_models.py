@@ -72,7 +72,7 @@ def rows_of(model: type[Model]) -> list[tuple[str, ...]]:
 
 
 def title_of(model: type[BaseModel]) -> str:
-    """Return the title of a model, such as ``Level`` of ``LevelSpec``."""
+    """Return the title of a model: its name in words, without the ending, such as ``Link load`` of ``LinkLoadSpec``."""
     name = model.__name__
     for ending in ("Spec", "Parameters", "Entry", "File"):
         name = name.removesuffix(ending)

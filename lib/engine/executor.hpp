@@ -393,9 +393,11 @@ private:
         if (w.own != NS_UNKNOWN) run.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_EXECUTED);
     }
 
-    // Whether the worker executes spawned tasks at once: from when its own queue is full until the length is below the
-    // strategy's limit for putting tasks again.
+    // Whether the worker executes the task that it has just made at once: if too many other tasks are unfinished, and
+    // from when its own queue is full until the length is below the strategy's limit for putting tasks again.
     [[gnu::always_inline]] bool must_inline(Worker& w) {
+        if (run.plan.inline_above >= 0 && source.others_unfinished() > run.plan.inline_above) return true;
+        if (!run.plan.overflows) return false;
         if (w.own == NS_UNKNOWN || run.plan.steal.queues[w.own].full != NS_FULL_INLINE) return false;
         const auto q = static_cast<std::uint32_t>(w.own);
         w.overflowed =
@@ -451,7 +453,7 @@ private:
         begin(w, callee);
     }
 
-    // Worker 0 creates the next item. Worker 0 puts it into a queue, or executes it if its own queue is full.
+    // Worker 0 creates the next item. Worker 0 puts it into a queue, or executes it if `must_inline` says so.
     [[gnu::noinline]] void produce(Worker& w) {
         if (!source.has_items_to_make()) {
             w.stack.pop_back();

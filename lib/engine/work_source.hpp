@@ -102,6 +102,12 @@ public:
     // ---- unfinished tasks of the phase
 
     std::int64_t unfinished() const { return unfinished_; }
+    // How many tasks are made and have not finished, without the task that was made last.
+    std::int64_t others_unfinished() const {
+        std::uint64_t unmade = to_make_;
+        for (const Producer& p : producers_) unmade += p.left;
+        return unfinished_ - static_cast<std::int64_t>(unmade) - 1;
+    }
     void set_unfinished(std::int64_t tasks) {
         unfinished_ = tasks;
         if (tasks == 0) end_phase_after_instant();

@@ -21,19 +21,23 @@ enum { NS_STACK = 1024 }; /* most interrupted tasks of NS_EVENT_RETURN; with mor
 enum ns_event_kind {
     NS_EVENT_CREATE = 1,    /* a task is made; argument: NS_TASK_ flags; operand: the address in the program */
     NS_EVENT_BEGIN_NEW = 2, /* the thread begins the task made last; argument: 1 if the task is executed in place */
-    NS_EVENT_BEGIN = 3,     /* a task begins or resumes; argument: status of the task before; operand: the task */
+    NS_EVENT_BEGIN = 3,     /* a task begins or resumes; argument: ompt_task_status_t of the task before; operand:
+                               the task */
     NS_EVENT_RETURN = 4,    /* a task has ended, and the task that the ended task interrupted resumes */
-    NS_EVENT_SWITCH = 5,    /* a task has ended or is put off; argument: its status; operand: the resumed task, or 0 */
-    NS_EVENT_SYNC = 6,      /* argument: kind of synchronisation << 2 | endpoint */
-    NS_EVENT_SYNC_WAIT = 7, /* as NS_EVENT_SYNC, for the waiting part of a taskgroup */
+    NS_EVENT_SWITCH = 5,    /* a task has ended or is put off; argument: its ompt_task_status_t; operand: the
+                               resumed task, or 0 */
+    NS_EVENT_SYNC = 6,      /* a barrier, taskwait or taskgroup begins or ends; argument: ompt_sync_region_t << 2 |
+                               ompt_scope_endpoint_t */
+    NS_EVENT_SYNC_WAIT = 7, /* the waiting part of a taskgroup begins or ends; argument: as for NS_EVENT_SYNC */
     NS_EVENT_PARALLEL = 8,  /* a parallel region begins; operands: threads asked for, the address in the program */
     NS_EVENT_PARALLEL_END = 9,
     NS_EVENT_IMPLICIT = 10, /* an implicit task begins; argument: 1 if initial; operands: region, number, team */
     NS_EVENT_IMPLICIT_END = 11,
     NS_EVENT_DEPENDENCES = 12, /* dependences of the task made last; argument: their number, at most 255; operands:
                                   address << 6 | type */
-    NS_EVENT_WORK = 13,        /* argument: kind of work << 2 | endpoint; operand: the address in the program */
-    NS_EVENT_MASKED = 14,      /* argument: endpoint */
+    NS_EVENT_WORK = 13,        /* a worksharing construct begins or ends; argument: ompt_work_t << 2 |
+                                  ompt_scope_endpoint_t; operand: the address in the program */
+    NS_EVENT_MASKED = 14,      /* a masked region begins or ends; argument: ompt_scope_endpoint_t */
     NS_EVENT_MUTEX = 15,       /* the thread gets a lock (a nested lock: for the first time), or enters a critical,
                                   atomic or ordered region; argument: the kind, a value of ompt_mutex_t */
     NS_EVENT_CANCEL = 16,      /* a cancellation */
@@ -42,10 +46,11 @@ enum ns_event_kind {
                                   stride */
     NS_EVENT_ALLOCATE = 19,    /* memory is allocated; operands: address, bytes */
     NS_EVENT_RELEASE = 20,     /* memory is released; operand: address */
-    NS_EVENT_TOUCHED = 21,  /* argument: how many of 16 pages of a block exist when a region begins; operand: address */
-    NS_EVENT_PAUSE = 22,    /* the recorder itself works from this time on; operand: the length in ticks */
-    NS_EVENT_END = 23,      /* the recording is complete; operand: ns */
-    NS_EVENT_START = 24,    /* the program begins: all earlier events belong to the start of the process */
+    NS_EVENT_TOUCHED = 21,     /* a parallel region begins; argument: how many of 16 sampled pages of a large block
+                                  exist; operand: address of the block */
+    NS_EVENT_PAUSE = 22,       /* the recorder itself works from this time on; operand: the length in ticks */
+    NS_EVENT_END = 23,         /* the recording is complete; operand: ns */
+    NS_EVENT_START = 24,       /* the program begins: all earlier events belong to the start of the process */
     NS_EVENT_ACQUIRE = 25,  /* the thread begins to wait for a lock that is not nested, for a critical region or for an
                                ordered region; argument: kind, as for NS_EVENT_MUTEX */
     NS_EVENT_CHUNK = 26,    /* the thread begins a chunk of a loop; operand: the number of iterations */

@@ -120,7 +120,7 @@ def _cores_source(inventory: Inventory) -> str:
 
 
 def _socket_source(inventory: Inventory, shape: Shape) -> str:
-    """Return the source of the sockets of nodes that the file lists one by one."""
+    """Return where the field ``socket`` of listed nodes comes from, as a text for ``sources``."""
     lone = {node.number for node in shape.nodes if not node.cores}
     if shape.sockets_reason or not lone:
         return shape.sockets_reason or _read(inventory)
@@ -130,7 +130,7 @@ def _socket_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _controllers(inventory: Inventory, shape: Shape) -> dict[int, Decimal]:
-    """Return the bandwidth of each node's memory by the node's number on the system."""
+    """Return the bandwidth in GB/s of each node's memory, by the number that the node has on the system."""
     given = inventory.bandwidth_gbs
     return {node.number: given.get(node.number) or typical.controller_gbs(node) for node in _with_memory(shape)}
 
@@ -149,7 +149,7 @@ def _controllers_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _firmware(inventory: Inventory, places: Iterable[Where]) -> str:
-    """Return the source of values that firmware gives for all ``places``."""
+    """Return where values that firmware gives for all ``places`` come from, as a text for ``sources``."""
     averaged = not inventory.averaged.isdisjoint(places)
     return f"{'derived: the mean for reading and writing of' if averaged else 'read:'} {inventory.memory_source}"
 

@@ -155,7 +155,7 @@ def _require(holds: Any, problem: str, expected: str) -> None:
         raise InputError(problem, expected=expected)
 
 
-# ---- Ranges of a graph: checked values of the user as families of items (model 3.5) -----------------
+# ---- Ranges of a graph: the user's values are checked, and become families of items (model 3.5) ---------------------
 
 OnNodes = Mapping[Any, Any]  # node, or several, to bytes: of all items, of each, or a distribution
 

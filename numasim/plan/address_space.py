@@ -1,9 +1,9 @@
-"""The cost of first touches and of giving back memory by items of ranges (model 2.5 and 3.5).
+"""The times in which items of ranges touch memory for the first time and give memory back (model 2.5 and 3.5).
 
 A page fault takes the lock of the address space shared. Giving back memory takes the lock exclusively: no other thread
 faults or gives back memory meanwhile. The lock is held for every page given back and for every flush of the translation
-look-aside buffers; a flush interrupts all other threads of the process. A page takes longer the farther the home is,
-because the kernel's record of the page lies in the home.
+look-aside buffers; a flush interrupts all other threads of the process. Giving back a page takes longer the farther the
+page's home is from the worker, because the kernel's record of the page lies in the home.
 """
 
 from __future__ import annotations

@@ -101,6 +101,7 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
         release=runtime.release,
         poll_ps=ps(runtime.poll_ns),
         inline_resume_ppm=ppm(runtime.resume),
+        inline_above=runtime.inline_above_tasks(spec.workers),
         skip=spec.model.skip == "auto",
         effects=effects_of(spec.model),
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),

@@ -87,6 +87,7 @@ class Plan(Frozen, eq=False):
     tuning: Tuning | None = None  # the controller that is asked between two iterations
     control: TaskControl = NO_CONTROL  # the decisions of the strategy for all tasks beforehand (model 4.14)
     helpers: Helpers | None = None  # the helper threads of workers
+    inline_above: int = -1  # a new task is executed at once if more other tasks are unfinished; -1: no bound
     idle: Idle | None = None  # the rules for workers that find no task; None: such workers search on
 
     @property

@@ -127,6 +127,8 @@ def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
         f"At a spawn it {_spawn_order(plan)}.",
         f"Join {runtime.join}: {JOIN[runtime.join]}",
     ]
+    if runtime.inline_above != "none":
+        lines.append(f"A new task runs at once if more than {runtime.inline_above} others per worker are unfinished.")
     if runtime.idle is not None:
         lines.append(f"Workers without a task (model 4.15): {flow_text(runtime.idle.model_dump(exclude_none=True))}.")
     return "\n".join(lines)

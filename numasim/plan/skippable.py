@@ -1,4 +1,4 @@
-"""Whether a run can skip ahead: if no memory traffic couples the workers, only steals need be events (model 1.7).
+"""Whether a run can skip ahead: if workers affect each other by steals alone, only steals need be events (model 1.7).
 
 Between two steals a worker then depends on its own queue and its speed alone. Its progress and the contents of its
 queue at any instant follow from the time at which it started, and from the times at which other workers of its core
@@ -25,7 +25,7 @@ from numasim.workload.graph import I64, Deal, Op, Workload
 
 
 class Condition(Frozen):
-    """A condition that every skippable plan meets; ``otherwise`` says how the workers of any other plan are coupled."""
+    """A condition of skipping; ``otherwise`` is the reason that is shown if a plan does not meet the condition."""
 
     holds: Callable[[Plan], bool]
     otherwise: str
@@ -111,6 +111,7 @@ CONDITIONS: tuple[Condition, ...] = (
         lambda plan: np.array_equal(np.sort(plan.steal.own), np.arange(len(plan.steal.queues))), "queues are shared"
     ),
     Condition(lambda plan: not plan.steal.queues["capacity"].any(), "queues have a capacity"),
+    Condition(lambda plan: plan.inline_above < 0, "the number of unfinished tasks decides where new tasks go"),
     Condition(
         lambda plan: has_own_dispatch(plan.steal), "new tasks do not go to the spawning worker's own queue first"
     ),

@@ -148,6 +148,7 @@ def plan_of(
         release=effective.release,
         poll_ps=ps(effective.poll_ns),
         inline_resume_ppm=ppm(effective.resume),
+        inline_above=effective.inline_above_tasks(places.workers),
         skip=skip,
         effects=effects,
         tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),

@@ -329,6 +329,7 @@ RUNTIME: Options = {
     "capacity": (40, TINY),
     "on_full": (40, FULL),
     "resume": (20, FRACTIONS),
+    "inline_above": (15, (1, 2, 5)),
     "producer": (40, get_args(runtime.ProducerKind)),
     "release": (40, get_args(runtime.ReleaseRule)),
     "queue_order": (30, get_args(runtime.QueueOrder)),
@@ -386,8 +387,8 @@ def runtime_document(chance: Random) -> Document:
 
 @dataclass(frozen=True)
 class Habits:
-    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, levels that leave out the
-    queues of sleeping workers, and leapfrogging.
+    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, levels that pass over
+    sleeping workers, and leapfrogging.
     """
 
     tunes: int = 15
@@ -481,7 +482,7 @@ def _leave_copies(document: Document) -> None:
 
 
 def _tell_apart(chance: Random, document: Document) -> None:
-    """Give tasks tiers, at times labels, and let rules, spawns and levels ask for tiers and labels."""
+    """Give tasks tiers, at times labels, and let rules, spawn orders and levels depend on tiers and labels."""
     families = document["queues"]
     rules = document["dispatch"] = document.get("dispatch") or [{"to": "any", "pick": "in-order"}]
     document["tiers"] = {"depth": chance.choice((0, 1, 1, 2, 2, 3))}
@@ -513,7 +514,7 @@ def _tell_apart(chance: Random, document: Document) -> None:
 
 
 def dispatching_by_data(chance: Random) -> Document:
-    """Draw a strategy whose first dispatch rule asks for the data of new tasks."""
+    """Draw a strategy whose first dispatch rule, `to: data`, chooses the queue by the nodes of the new task's data."""
     document = strategy_document(chance, replace(USUAL, moves=0))
     families = document["queues"]
     first = {**_rule(chance, families), "to": "data", **some(chance, RANKING)}
@@ -618,7 +619,7 @@ def _switched(chance: Random) -> Document:
 
 
 def _ranking(chance: Random, rule: Document) -> Document:
-    """Draw how a dispatch rule that asks for a node ranks nodes; the rank `any` allows no share of a single node."""
+    """Draw how a dispatch rule that chooses a node ranks the nodes; the rank `any` allows no share of a single node."""
     if rule["to"] != "data" and not {"share", "uneven", "here"} & {*rule}:
         return {}
     ranking = some(chance, RANKING)

@@ -138,7 +138,9 @@ def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
 
 
 def test_a_group_costs_what_a_wait_does() -> None:
-    """Each of the three tasks is counted off once; one wait is passed, or the task is resumed."""
+    """The end of each of the three tasks costs join_ns. The end of the group costs wait_ns if the worker helped, and
+    resume_ns if the waiting task had left its worker.
+    """
     work = graph(task(GROUP, chain(3), END, BEHIND))
     helped = on_both(work, 1, free("help", join_ns=3, wait_ns=7, resume_ns=11))
     detached = on_both(work, 1, free(join_ns=3, wait_ns=7, resume_ns=11))

@@ -184,14 +184,14 @@ def test_in_a_serial_phase_the_others_wait_at_the_barrier() -> None:
 
 
 def test_a_probe_that_is_under_way_at_the_end_of_a_phase_is_dropped() -> None:
-    # worker 1 looks at 100 ns, and its second probe would look at 200 ns; the second phase starts a new probe at 150 ns
+    # worker 1 looks at 100 ns and would look again at 200 ns; the second phase begins at 150 ns and starts a new probe
     seen = run(graph(task(150 * NS), task(150 * NS), phases=(phase(0), phase(1))))
     assert seen.of_worker("steal_attempts") == [0, 2]
     assert seen.of_worker("idle_steal_ps") == [0, 300 * NS]
 
 
 def test_back_off_starts_anew_in_every_phase() -> None:
-    # in either phase looks at 100, 250 ns, after waits of 50, 100 ns
+    # in each phase worker 1 probes until 100 ns, waits 50 ns, probes until 250 ns, and waits 50 of 100 ns until the end
     seen = run(graph(*[task(300 * NS)] * 2, phases=(phase(0), phase(1))), how=runtime(backoff={"first_ns": 50}))
     assert seen.of_worker("steal_attempts") == [0, 4]
     assert seen.of_worker("idle_backoff_ps") == [0, 2 * 100 * NS]

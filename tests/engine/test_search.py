@@ -341,6 +341,37 @@ def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
     assert [(t, task_id) for t, _, task_id, _ in seen.of_rank(Rank.PUT)][4:] == [(600 * NS, 11), (600 * NS, 12)]
 
 
+def test_a_new_task_runs_at_once_if_more_others_are_unfinished_than_the_bound() -> None:
+    """One worker and a bound of one task: beside the root, task 1 finds one other task and is queued. Task 2 finds two
+    others, and its children find three. After task 2 has ended, tasks 5 and 6 find the root and task 1.
+    """
+    work = graph(task(task(100 * NS), task(10 * NS, task(7 * NS), task(8 * NS)), task(20 * NS), task(30 * NS), WAIT))
+    seen = run(work, workers=1, how=runtime(inline_above=1))
+    assert [end - start for _, _, start, end in sorted(seen.stretches, key=lambda each: each[2])] == [
+        length * NS for length in (10, 7, 8, 20, 30, 100)
+    ]
+    assert len(seen.of_rank(Rank.PUT)) == 1
+
+
+def test_no_more_tasks_are_queued_or_under_way_than_the_bound() -> None:
+    """Worker 0 spawns 200 tasks while three workers take some. With a bound of two tasks for each of four workers, a
+    task is queued only if at most eight others are unfinished, the root among them.
+    """
+    work = graph(task(*[step for i in range(200) for step in (task((50 + 37 * i % 90) * NS), 9 * NS)], WAIT))
+    seen = run(work, workers=4, how=runtime(inline_above=2, costs={"probe_ns": 5}), machine=toy(cores=4))
+    ends = {each.task: each.end_ps for each in seen.log or () if each.task}
+    put = {queued: at for at, _, queued, _ in seen.of_rank(Rank.PUT)}
+    unfinished = [sum(at <= now < ends[queued] for queued, at in put.items()) for now in put.values()]
+    assert max(unfinished) == 2 * 4
+    assert len(put) < 200 == len(ends)
+
+
+def test_items_that_the_master_makes_run_at_once_above_the_bound() -> None:
+    """Items that worker 0 has not made yet do not count: it queues two, executes the third, then takes its own."""
+    seen = run(items(5, 100 * NS), workers=1, how=runtime(inline_above=1, producer="master"))
+    assert seen.order() == [2, 3, 4, 1, 0]
+
+
 def test_a_growing_queue_has_no_bound() -> None:
     work = graph(task(*[task(100 * NS) for _ in range(6)], WAIT))
     seen = run(work, workers=1, how=runtime(on_full="grow"))

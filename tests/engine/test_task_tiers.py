@@ -1,4 +1,4 @@
-"""Rules that ask for tiers, labels, iterations and switches, and spawn orders by tier, by hand (model 4.14)."""
+"""Rules that depend on tiers, labels, iterations and switches, and spawn orders by tier, by hand (model 4.14)."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_a_seed_repeats_its_run(program: Path, tmp_path: Path, mode: str) -> Non
 
 @pytest.fixture(scope="module")
 def turned(c_compiler: str) -> dict[str, Path]:
-    """Return the objects of the code of threads in turns, by the names of their sources."""
+    """Compile the library's code of threads with NS_TURNS: workers take turns. Return the objects by source name."""
     folders = ("dependences", "execution", "following", "queues", "search", "sync", "threads", "turns")
     files = [path for folder in folders for path in sorted((RUNTIME / "source" / folder).glob("*.c"))]
     return {path.stem: made for path, made in zip(files, compile_objects(c_compiler, files, FLAGS), strict=True)}
@@ -117,7 +117,7 @@ FLAGS = ("-O1", "-DNS_TURNS")
 
 
 def seeds_program(compiler: str, program: Path, turned: dict[str, Path]) -> Path:
-    """Link the program seeds.c with the code of threads in turns in place of the code of threads."""
+    """Link seeds.c with the library, in which the objects ``turned`` replace the objects of the same sources."""
     others = [path for path in library_sources() if path.stem not in turned]
     files = [HERE / "turns" / "seeds.c", *others, *turned.values()]
     return compile_program(compiler, program, files, ("-O1", "-Wl,--defsym=ns_thread_mode=ns_turns_mode"))
@@ -226,3 +226,34 @@ NAPS_PS = {"cilk": 500_000, "spinning": 2_000_000}
 def test_threads_sleep_as_the_simulator_says(tmp_path: Path, rules: str, seed: int) -> None:
     plan = plan_for_shares(resting(tmp_path, "randomized", rules), 16, RINGS)
     check_same_steps(plan, seed, NAPS_PS.get(rules, 0))
+
+
+SLEEPING = "idle: {phases: [{rounds: 4, pause_ns: 50}], searchers: {busy_share: 2}, sleep: {recheck: each}%s}"
+SEARCHES = {
+    "a forgotten last victim": "steal: [{from: last, chance: 1, forget: yes}, {from: others}]",
+    "the awake": "steal: [{from: others, pick: permutation, tries: all, if: awake}]\n" + SLEEPING % "",
+    "rounds away from the thief": "join: leapfrog\nsteal: [{from: thief}, {from: others, leap_after: 3}]",
+    "batches": "queues: {pool: {per: machine}, deque: {per: worker}}\n"
+    "dispatch: [{to: any, queue: pool, pick: in-order}]\n"
+    "steal: [{from: own, queue: pool, amount: {share: workers, round: above, most: 8}}, {from: others}]",
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_searches_of_other_runtimes_take_the_same_steps(tmp_path: Path, search: str, seed: int) -> None:
+    (tmp_path / "searching.yaml").write_text(f"name: searching\n{SEARCHES[search]}\n")
+    check_same_steps(plan_for_shares(str(tmp_path / "searching.yaml"), 16, RINGS), seed)
+
+
+DEALT = "steal: [{from: others, tries: all, if: awake}]\ndispatch: [{to: any, pick: random}]\n"
+MISSED = "queues: {deque: {per: worker, lock: yes}}\nsteal: [{from: others, pick: in-order, tries: all}]\n"
+
+
+@pytest.mark.parametrize("search", [DEALT + SLEEPING % "", MISSED + SLEEPING % ", wake: {missed: yes}"])
+def test_no_task_is_lost_if_queues_are_left_out_or_locked(program: Path, tmp_path: Path, search: str) -> None:
+    (tmp_path / "searching.yaml").write_text(f"name: searching\n{search}\n")
+    for workers in TEAMS[:4]:
+        plan = plan_file(tmp_path, str(tmp_path / "searching.yaml"), JOINS[workers % 2], workers)
+        for run in run_kernel(Order("graph", {"depth": 3}, mode="turns", plan=plan, seed=1, repeat=20), program):
+            holds(run)

@@ -177,6 +177,10 @@ def helped() -> Plan:
         (lambda: plan_of(graph(GROUPS)), "the plan's program waits for groups of tasks, which threads do not do"),
         (helped, "the strategy has helpers, which threads do not start"),
         (
+            lambda: plan_of(graph(task(task(5), WAIT)), 2, how=runtime(inline_above=64)),
+            "the runtime has inline_above, but threads do not count unfinished tasks",
+        ),
+        (
             lambda: run_for("transactions", "randomized", 2).plan,
             "the program has transactions, which threads do not execute",
         ),

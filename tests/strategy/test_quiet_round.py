@@ -1,4 +1,4 @@
-"""A quiet round predicts the probes of an idle worker while every queue is empty."""
+"""`Prober.quiet_round` predicts the probes that an idle worker makes in one round while all queues are empty."""
 
 from __future__ import annotations
 

@@ -219,6 +219,14 @@ def test_three_tasks_in_a_row_come_from_the_slot_of_tokio() -> None:
     assert under("tokio", graph(task(task(NS), chain)), 1).order() == [2, 3, 4, 1, 5, 6]
 
 
+def test_libgomp_runs_new_tasks_at_once_above_64_a_thread() -> None:
+    """One worker: the root and 64 tasks are unfinished, so the next six run at once, and then the oldest first."""
+    order = under("libgomp", graph(task(*[task(NS)] * 70, NS)), 1).order()
+    at_once = [each for each in order[: order.index(0)] if each]
+    assert at_once == [65, 66, 67, 68, 69, 70]
+    assert [each for each in order if each][6:] == [*range(1, 65)]
+
+
 def test_full_rings_of_libomp_run_new_tasks_at_once() -> None:
     """One worker: 256 tasks are queued, the next four run at once; then the queued ones run, the newest first."""
     order = under("libomp", graph(task(*[task(NS)] * 260, NS)), 1).order()

@@ -1,4 +1,7 @@
-"""Bounds that hold for every single run (model 8, items 1, 2 and 7). Each test prints how close the runs came."""
+"""Bounds of makespans and steals (model 8): for each run (items 1 and 2) and for means over seeds (items 3 and 4).
+
+The tests of inequalities print how close the runs came.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def random_graphs(tasks: int = 60, task_bytes: int = 0) -> list[Workload]:
     return [generate(spec) for spec in trees + layers]
 
 
-# ---- item 1; `check_bounds` and the invariants check this bound in every other run -----------------------------------
+# ---- item 1 on one worker; `check_bounds` checks the lower bounds of item 1 in every run -----------------------------
 
 
 @pytest.mark.parametrize("join", ["help", "own", "strict", "continuation"])
@@ -75,9 +78,9 @@ def test_greedy_bound(workers: int) -> None:
     assert closest > 0.8  # some run comes close to the bound
 
 
-# ---- expected steals and makespans ----------------------------------------------------------------------------------
-# Unit steals: Blumofe and Leiserson (JACM 1999), Arora, Blumofe and Plaxton (1998), with the constants of
-# Tchiboukdjian, Gast and Trystram (2013). Latency: Gast, Khatiri, Trystram and Wagner (2018).
+# ---- items 3 and 4: mean steals and makespans ------------------------------------------------------------------------
+# Item 3, unit steals: Blumofe and Leiserson (JACM 1999), Arora, Blumofe and Plaxton (1998), with the constants of
+# Tchiboukdjian, Gast and Trystram (2013). Item 4, latency: Gast, Khatiri, Trystram and Wagner (2018).
 
 UNIT = 100 * NS
 RUNS = 60

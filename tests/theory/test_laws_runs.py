@@ -1,4 +1,4 @@
-"""Runs under LAWS against the bounds of its paper (model 4.8; Chen and Guo 2015, section 5)."""
+"""Runs under LAWS against the equations of its paper (model 4.8 and 8, item 6; Chen and Guo 2015, section 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lock as a queue with one server, against queueing theory (model 8, items 9 and 10).
+"""A lock as a queue with one server, against queueing theory (model 8, item 9), and thesis equations 6.1 to 6.3.
 
 Clients sleep until a source lets one client pass, at the times of a Poisson process. The client takes the lock, holds
 the lock for its service time, and sleeps again. Nothing else takes time: lines cost nothing, and there are more clients

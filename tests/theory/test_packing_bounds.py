@@ -1,4 +1,7 @@
-"""The bounds of LAWS (Chen and Guo 2015, section 5): worked out by hand, and against runs."""
+"""The equations of LAWS (Chen and Guo 2015, section 5) on one small tree, worked out by hand.
+
+`test_laws_runs` compares the equations with runs.
+"""
 
 from __future__ import annotations
 

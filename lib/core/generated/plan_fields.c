@@ -1167,6 +1167,11 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_integer(reader, "inline_resume_ppm", 0, NS_MILLION, &value)) return false;
         plan->inline_resume_ppm = (int64_t)value;
     }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "inline_above", -1, INT64_MAX, &value)) return false;
+        plan->inline_above = (int64_t)value;
+    }
     if (!ns_read_flag(reader, "own_dispatch", &plan->own_dispatch)) return false;
     if (!ns_read_flag(reader, "sees_marks_only", &plan->sees_marks_only)) return false;
     if (!ns_read_flag(reader, "one_queue_each", &plan->one_queue_each)) return false;

@@ -500,6 +500,7 @@ typedef struct ns_full_plan {
     enum ns_producer_kind maker;
     bool begins_released; /* a worker begins the first task whose last predecessor the worker has finished */
     int64_t inline_resume_ppm;
+    int64_t inline_above; /* a new task is executed at once if more other tasks are unfinished; -1: no bound */
     bool own_dispatch; /* every worker puts new tasks into its own queue alone */
     bool sees_marks_only;
     bool one_queue_each;
@@ -509,7 +510,8 @@ typedef struct ns_full_plan {
     bool locks_search; /* a search takes locks */
     bool locks_probes; /* probes that find no task take locks, too */
     bool own_never_full; /* every new task finds room in its worker's own queue */
-    bool inlines; /* spawns are executed at once if a queue overflows */
+    bool overflows; /* spawns are executed at once if a queue overflows */
+    bool inlines; /* spawns may be executed at once, by a queue's length or by `inline_above` */
     bool puts_take_time;
     bool rules_ask_tasks; /* a dispatch rule asks for the tier or the label of a task */
     bool counts_live; /* a steal level depends on how many subtrees are live */

@@ -595,7 +595,8 @@ static void derive(ns_full_plan *self) {
         overflows |= self->steal.queues[q].full == NS_FULL_INLINE;
     }
     self->own_never_full = self->own_dispatch && !bounded;
-    self->inlines = overflows && !self->looks_at_data;
+    self->overflows = overflows && !self->looks_at_data;
+    self->inlines = self->overflows || self->inline_above >= 0;
     self->puts_take_time = self->costs.push_ps || self->words.queue_lock.count;
     self->locks_search = self->words.declared < self->words.role.count;
     self->locks_probes = self->words.level_lock.count || (self->words.queue_lock.count && !self->words.looks_first);

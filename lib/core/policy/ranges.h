@@ -1,4 +1,5 @@
-/* The items of implicit ranges: which worker is dealt which items (model 3.5), and arithmetic on items. */
+/* Implicit ranges: similar tasks (items) that a rule gives, without a row each (model 3.5). Which worker is dealt which
+ * roots and items (model 3.6), and arithmetic on sequences of items. */
 #pragma once
 
 #include <stdint.h>

@@ -63,7 +63,7 @@ typedef struct {
 
 typedef struct {
     uint32_t place;   /* place of the chosen waiter among the waiters */
-    int64_t delay_ps; /* time until it has the lock, at most 2^63 - 1 */
+    int64_t delay_ps; /* time until the chosen waiter has the lock, at most 2^63 - 1 */
 } ns_grant;
 
 /* Return the time that `actor` needs to get a free lock, whose `line` is with the last holder or in memory. */
@@ -101,7 +101,7 @@ static inline ns_waiter *ns_server_waiters(const ns_server *self) { return self-
 /* Make room behind the last waiter. Returns false if there is no memory. */
 bool ns_server_make_room(ns_server *self);
 
-/* Whether an actor that asks at `now_ps` gets the lock. */
+/* Return whether an actor that asks for the lock at `now_ps` gets the lock at once. */
 static inline bool ns_server_is_free(const ns_server *self, int64_t now_ps) {
     return !self->busy || (self->awaits_woken && now_ps <= self->tries_ps);
 }
@@ -151,7 +151,8 @@ static inline void ns_server_serve_last(ns_server *self, enum ns_lock_kind kind,
     ns_server_promise(self, last, now_ps);
 }
 
-/* The owner of `line` releases a `barging` lock, and other actors wait or wake up: promise the lock to one of them. */
+/* Promise a `barging` lock, which the owner of `line` releases, to a waiter or to the woken waiter, and wake a sleeping
+ * waiter if none is on its way (see locks.c). There must be a waiter or a woken waiter. */
 void ns_server_let_barge(ns_server *self, const ns_lock_rules *rules, const ns_transfers *transfers,
                          const ns_line *line, int64_t now_ps);
 

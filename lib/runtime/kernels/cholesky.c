@@ -170,8 +170,9 @@ static size_t bytes_of(const state *self) {
     return (size_t)(place_of(self->tiles, 0) * self->size * self->size) * sizeof(double);
 }
 
-/* Fill a matrix with random numbers from -1 to 1. Each number on the diagonal is larger than the sum of the other
- * numbers in its row: the matrix is positive definite. */
+/* Fill the tiles on and below the diagonal of a symmetric n x n matrix with random numbers from -1 to 1, and add n to
+ * each number on the diagonal. The number is then at least the sum of the absolute values of the other numbers in its
+ * row, so the matrix is positive definite. */
 static void fill(const state *self, double *matrix) {
     const int64_t numbers = place_of(self->tiles, 0) * self->size * self->size;
     for (int64_t at = 0; at < numbers; at++) {

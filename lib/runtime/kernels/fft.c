@@ -231,7 +231,7 @@ static int64_t radix_of(int64_t length) {
     return by_eight ? 8 : 16;
 }
 
-/* Write the accesses of a base case to `accesses`. Return the number of accesses. */
+/* Write the accesses of a base case to `accesses`. Return their number, or 0 if BOTS divides the transform. */
 static uint32_t accesses_of_base(const transform *t, ns_access *accesses) {
     const int64_t place = t->first * ELEMENT_BYTES, bytes = t->length * ELEMENT_BYTES;
     if (radix_of(t->length) > 1) return 0;

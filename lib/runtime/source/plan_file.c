@@ -85,6 +85,8 @@ bool ns_plan_file_is_for_threads(ns_plan_file *self) {
         if (steal->level[level].every)
             return ns_plan_refuse(&self->reader, "workers poll a level between tasks, which threads do not do");
     }
+    if (self->plan.inline_above >= 0)
+        return ns_plan_refuse(&self->reader, "the runtime has inline_above, but threads do not count unfinished tasks");
     return true;
 }
 

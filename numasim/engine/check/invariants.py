@@ -130,7 +130,10 @@ def one_thing_at_a_time(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """A task starts after its spawn and after its predecessors, and continues after the children that it waits for."""
+    """A task starts after its spawn and its predecessors, and continues after the children or groups that it waits for.
+
+    Not checked without a log, or if a task runs more than once.
+    """
     roots = [root for phase in run.plan.workload.phases for root in phase.roots]
     runs_again = max(run.plan.workload.runs) > 1 or len(set(roots)) < len(roots)  # some task, more than once
     if not log or runs_again:

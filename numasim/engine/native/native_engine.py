@@ -110,6 +110,7 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         "producer": plan.producer,
         "begins_released": plan.release == "begin",
         "inline_resume_ppm": plan.inline_resume_ppm,
+        "inline_above": plan.inline_above,
         "own_dispatch": tables.own_dispatch,
         "sees_marks_only": tables.sees_marks_only,
         "one_queue_each": tables.one_queue_each,

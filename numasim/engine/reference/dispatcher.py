@@ -12,6 +12,7 @@ Interpretations of the model that are decided here:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 from numasim.engine.reference.actors import Producer, Worker
@@ -60,7 +61,8 @@ class Dispatcher(Component):
         self._resume_ppm = plan.inline_resume_ppm
         self._overflowed = [False] * len(plan.steal.queues)
         self._puts_take_time = bool(run.tables.push_ps or len(plan.words.queue_lock))
-        self._inlines = run.tables.inlines
+        self._overflows = run.tables.overflows
+        self._inline_above = plan.inline_above if plan.inline_above >= 0 else sys.maxsize
         self._rules_ask = len(plan.steal.data) > 0
         self._asks_tasks = plan.steal.asks_tasks
         self._costs = run.tables.latency or self.objects is not None
@@ -177,10 +179,12 @@ class Dispatcher(Component):
     # ---- choosing --------------------------------------------------------------------------------------------------
 
     def must_inline(self, w: Worker) -> bool:
-        """Tell whether the worker executes its spawned tasks at once: from the instant at which its own queue is full
-        until the fill of the queue is below the resume fill.
+        """Tell whether the worker executes the task that it has just made at once: if too many other tasks are
+        unfinished, and from the instant at which its own queue is full until its fill is below the resume fill.
         """
-        if not self._inlines:
+        if self._progress.others > self._inline_above:
+            return True
+        if not self._overflows:
             return False
         q = w.own
         if q is None or self._tables.full[q] != Full.INLINE:

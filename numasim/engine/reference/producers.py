@@ -42,6 +42,7 @@ class Producers(Component):
 
     def start(self, items: range) -> None:
         """Let an extra producer make ``items``, or let worker 0 make them as its first work (A-1)."""
+        self._progress.unmade += len(items)
         if self._by_master:
             self._workers[0].stack.append(PRODUCTION)
             self._left_for_master = items
@@ -53,12 +54,13 @@ class Producers(Component):
     # ---- worker 0 --------------------------------------------------------------------------------------------------
 
     def produce(self, w: Worker) -> None:
-        """Let worker 0 make the next item: into a queue, or executed at once if worker 0's own queue is full."""
+        """Let worker 0 make the next item: into a queue, or executed at once if `must_inline` says so."""
         if not self._left_for_master:
             w.stack.pop()
             return
         item = self._left_for_master[0]
         self._left_for_master = self._left_for_master[1:]
+        self._progress.unmade -= 1
         if self._dispatcher.must_inline(w):
             w.stack.append(item)
         else:
@@ -95,6 +97,7 @@ class Producers(Component):
         if q >= 0:
             self._dispatcher.push(p, q, item)
             p.items = p.items[1:]
+            self._progress.unmade -= 1
         if not p.items:
             return
         if q >= 0 and self._queues.total < self._tables.room:

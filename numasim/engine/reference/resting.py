@@ -110,7 +110,7 @@ class Resting(Component):
         return self._rule.sleeps and not self._is_bound(w)
 
     def _is_bound(self, w: Worker) -> bool:
-        """Tell whether the worker waits in a nested join that lets it take only some tasks."""
+        """Tell whether a task waits on the worker's stack, in a join that allows only some tasks (`BOUND_JOINS`)."""
         return not self._sleeps_in_joins and bool(w.stack)
 
     def _join(self, w: Worker) -> None:

@@ -23,14 +23,17 @@ from numasim.strategy.probe import Prober
 
 
 class PhaseProgress:
-    """Counts the tasks of the present phase of ``team``; ``begins`` is true until all workers have been given tasks."""
+    """Counts the tasks of the present phase. ``begins`` is true until all workers have been given their tasks;
+    ``team`` are the workers that take part; ``unmade`` counts the items of ranges that no producer has made yet.
+    """
 
-    __slots__ = ("_phase_over", "begins", "span_ps", "team", "unfinished")
+    __slots__ = ("_phase_over", "begins", "span_ps", "team", "unfinished", "unmade")
 
     def __init__(self, phase_over: Callable[[], None]) -> None:
         """``phase_over`` is called when the last task of a phase has finished."""
         self._phase_over = phase_over
         self.unfinished = 0  # tasks that have not finished
+        self.unmade = 0
         self.span_ps = 0  # the longest chain of work of this phase
         self.begins = False
         self.team: Sequence[Worker] = ()
@@ -43,6 +46,11 @@ class PhaseProgress:
         self.begins = True
         if not tasks:
             self._phase_over()
+
+    @property
+    def others(self) -> int:
+        """Return how many tasks are made and have not finished, without the task that was made last."""
+        return self.unfinished - self.unmade - 1
 
     def spawn(self) -> None:
         """Count one more task."""
@@ -57,6 +65,7 @@ class PhaseProgress:
     def pass_over(self, tasks: int) -> None:
         """Count ``tasks`` more tasks that were made and finished in closed form."""
         self.unfinished -= tasks
+        self.unmade -= tasks
 
     def lengthen(self, chain_ps: int) -> None:
         """Note a chain of work that takes ``chain_ps``."""

@@ -41,7 +41,8 @@ class Tables:
         self.work_first = steal.work_first
         self.work_first_tiers = steal.work_first_tiers
         # Where tasks are dispatched by data, the fill of the own queue says nothing of the queue that a task goes to.
-        self.inlines = bool((queues["full"] == Full.INLINE).any()) and not steal.looks_at_data
+        self.overflows = bool((queues["full"] == Full.INLINE).any()) and not steal.looks_at_data
+        self.inlines = self.overflows or plan.inline_above >= 0
         self.refill = steal.refill
         self.own_dispatch = has_own_dispatch(steal)
         self.own_never_full = self.own_dispatch and not any(capacity)

@@ -39,7 +39,7 @@ class BackgroundSpec(CheckedModel):
     )
 
     def __hash__(self) -> int:
-        """Return a hash of the contents: pydantic copies an unhashable default for every run of a sweep."""
+        """Return a hash of the contents. Without it pydantic would copy the default value for every run of a sweep."""
         return hash((frozenset(self.nodes.items()), self.links))
 
     @property

@@ -171,7 +171,7 @@ class CostSpec(LeanModel):
 class RuntimeSpec(LeanModel):
     """A shipped runtime, or a runtime that the user composes; missing fields are as in the runtime ``bare``."""
 
-    left_out: ClassVar[Collection[str]] = ("idle", "leaves_out")
+    left_out: ClassVar[Collection[str]] = ("idle", "leaves_out", "inline_above")
 
     name: Label = Field("custom", description="Name of the runtime.")
     join: Join = Field(
@@ -184,6 +184,11 @@ class RuntimeSpec(LeanModel):
     resume: Fraction = Field(
         Decimal("0.7"),
         description="With on_full: inline, tasks are queued again below this share of the capacity, as in OMPi.",
+    )
+    inline_above: Capacity = Field(
+        "none",
+        description="A worker executes a new task at once if more than this number of other tasks for each worker are "
+        "unfinished; 64 in GCC's libgomp (model 4.1).",
     )
     producer: Annotated[ProducerKind, Choices(meanings.RUNTIME_PRODUCER)] = Field(
         "none", description="Who makes the items of a range (A-1)."
@@ -211,6 +216,10 @@ class RuntimeSpec(LeanModel):
         description="Times of the runtime's operations (model 4.1). Default: probes alone take time.",
     )
     leaves_out: LeavesOut = ()
+
+    def inline_above_tasks(self, workers: int) -> int:
+        """Return the bound of ``inline_above`` for all ``workers`` together, in tasks; -1: no bound."""
+        return -1 if self.inline_above == "none" else int(self.inline_above) * workers
 
     @property
     def capacity_tasks(self) -> int:

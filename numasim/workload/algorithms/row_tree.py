@@ -71,7 +71,7 @@ def tree_shapes(trees: RowTree, leaf: Shape) -> tuple[I64, list[Shape]]:
 
 
 def tree_totals(blocks: int, branching: int, *, irregular: bool = False) -> Totals:
-    """Return the totals of the inner tasks over ``blocks`` leaves; upper bounds if the tree is irregular."""
+    """Return the `Totals` of the inner tasks over ``blocks`` leaves; upper bounds if the tree is irregular."""
     inner = blocks - 1 if irregular else sum(count for _, count in _inner_sizes(blocks, branching))
     spawns = inner + blocks - 1
     return Totals(rows=inner, ops=spawns + inner)

@@ -45,7 +45,7 @@ class CholeskyParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of the tasks of every kernel, and of the task that spawns these tasks."""
+        """Return the `Totals` of the tasks of every kernel, and of the task that spawns these tasks."""
         tiles, tile_bytes = self.tiles, _tile_bytes(self)
         pairs = tiles * (tiles - 1) // 2
         counts = (tiles, pairs, pairs, pairs * (tiles - 2) // 3)

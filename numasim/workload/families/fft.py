@@ -47,7 +47,7 @@ class FftParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of the loop over the roots and of the transform with all transforms inside it."""
+        """Return the `Totals` of the loop over the roots of unity, and of the transform with all inner transforms."""
         rate, data_bytes = self.ps_per_1000_flops, self.n * ELEMENT_BYTES
 
         def root(length: int) -> Totals:
@@ -63,7 +63,7 @@ def _part(flops: int, rate: int, *accesses: Totals) -> Totals:
 
 
 def _loop_totals(length: int, part: Callable[[int], Totals], cutoff: int = LOOP_CUTOFF) -> Totals:
-    """Return the totals of a loop over ``length`` items, where a task of fewer than ``cutoff`` items has ``part``."""
+    """Return the `Totals` of a loop over ``length`` items, where a task of fewer than ``cutoff`` items has ``part``."""
     whole = {length: 1}  # the number of parts of each length
     found = NOTHING
     while whole:

@@ -48,7 +48,7 @@ class FibParameters(WorkloadParameters):
     join_ns: Nanoseconds = Field(Decimal(50), description="Time of a call after both children; the default is assumed.")
 
     def totals(self) -> Totals:
-        """Return the totals of a row for each argument, with the times of all calls."""
+        """Return the `Totals` of a row for each argument, with the times of all calls."""
         calls, leaves = fib_calls(self.n)
         spawn_ps, leaf_ps, join_ps = ps(self.spawn_ns), ps(self.leaf_ns), ps(self.join_ns)
         folded = task(*[segment(0)] * 3, ops=3).times(max(1, self.n))

@@ -50,7 +50,7 @@ class KnapsackParameters(WorkloadParameters):
         return min(self.items, self.cutoff or self.items)
 
     def totals(self) -> Totals:
-        """Return the totals of a search that visits all decisions, because no branch is cut by a bound."""
+        """Return the `Totals` of a search that visits all decisions, because no branch is cut by a bound."""
         node_ps, below = ps(self.node_ns), 2 ** (self.items - self.depth + 1) - 1
         tasks = task(segment(node_ps), ops=3).times(2**self.depth - 1)
         return (tasks + task(segment(node_ps * below)).times(2**self.depth)).repeated(self.iterations)

@@ -40,7 +40,7 @@ class MandelbrotParameters(WorkloadParameters):
     ps_per_1000_steps: WorkTime = Field(4_000_000, description="Time of 1,000 steps; the default is assumed.")
 
     def totals(self) -> Totals:
-        """Return the totals as if all points were in the set, so that each point takes ``most_steps`` steps."""
+        """Return the `Totals` as if all points were in the set, so that each point takes ``most_steps`` steps."""
         rows, blocks = min(self.leaf_rows, self.x), -(-self.x // self.leaf_rows)
         most_ps = compute_ps(rows * self.y * self.most_steps, self.ps_per_1000_steps)
         leaves = task(segment(most_ps, access(rows * self.y * COUNT_BYTES, mode=Mode.WRITE))).times(blocks)

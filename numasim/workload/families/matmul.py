@@ -37,7 +37,7 @@ class MatmulParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of an item for each element of C."""
+        """Return the `Totals` of an item for each element of C."""
         n, row_bytes = self.n, ELEMENT_BYTES * self.n
         item = segment(
             compute_ps(2 * n, self.ps_per_1000_flops),

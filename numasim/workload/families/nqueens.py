@@ -54,7 +54,7 @@ class NqueensParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of all tries: tries above the cut-off are tasks, tries below are work inside of tasks."""
+        """Return the `Totals` of all tries: tries above the cut-off are tasks, tries below are work inside of tasks."""
         depth = min(self.n, self.cutoff or self.n)
         tries = [self.n * boards for boards in BOARDS[self.n - 1]]
         units = sum(count * (row + 1) for row, count in enumerate(tries))

@@ -33,7 +33,7 @@ class RandomForkJoinParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
-        """Return the totals if every task takes the longest possible times and waits for children."""
+        """Return the `Totals` if every task takes the longest possible times and waits for children."""
         work = segment(ps(self.high_ns))
         one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), work, ops=2)
         return one.times(self.tasks) + memory(self.tasks * self.task_bytes)
@@ -55,7 +55,7 @@ class RandomLayeredParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
-        """Return the totals if all tasks take the longest time; drawn predecessors count as rows, to limit draws."""
+        """Return the `Totals` if all tasks take the longest time; drawn predecessors count as rows, to limit draws."""
         tasks = self.layers * self.width
         one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), ops=1)
         draws = Totals(rows=tasks * (self.degree - 1))

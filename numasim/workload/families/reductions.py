@@ -127,7 +127,7 @@ class ContainerParameters(ColumnParameters):
         return fill(self.columns(), self.keys, self.rows, self.graph_seed)
 
     def totals(self) -> Totals:
-        """Return the totals of rows in which all values have different keys."""
+        """Return the `Totals` of rows in which all values have different keys."""
         most = min(self.emits, -(-self.keys // self.rows) * self.team)
         value_ps = ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns)
         row = access(most * self.value_bytes, pattern=PATTERNS[self.pattern])
@@ -169,7 +169,7 @@ class MapReduceParameters(ContainerParameters):
     map_ns: Nanoseconds = Field(Decimal(1000), description="Compute time of making and emitting a value; assumed.")
 
     def totals(self) -> Totals:
-        """Return the totals as if one thread wrote all values in the map phase; then the reduce phase follows."""
+        """Return the `Totals` as if one thread wrote all values in the map phase; then the reduce phase follows."""
         written = access(self.emits * self.value_bytes, mode=Mode.WRITE)
         emitting = task(segment(self.emits * ps(self.map_ns), written)) + memory(self.emits * self.value_bytes)
         return super().totals() + emitting + task(segment(0, access(1))).times(self.team - 1)

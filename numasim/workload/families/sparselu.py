@@ -119,7 +119,7 @@ class SparseLuParameters(WorkloadParameters):
         return -(-self.block_bytes // self.alignment) * self.alignment
 
     def totals(self) -> Totals:
-        """Return the totals of the calls of every kernel, and of a body for each row in the two loops of every step."""
+        """Return the `Totals` of all kernel calls, and of a body for each row in the two loops of every step."""
         read, updated = access(self.block_bytes), access(self.block_bytes, mode=Mode.READ_WRITE)
         calls = (
             task(segment(_kernel_ps(kernel, self), *[read] * (used - 1), updated), ops=1).times(count)

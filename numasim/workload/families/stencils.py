@@ -92,7 +92,7 @@ class StencilParameters(WorkloadParameters):
         return min(len(self.turns), self.passes)
 
     def totals(self) -> Totals:
-        """Return the totals of all trees and sweeps, as if every leaf had a whole halo to either side."""
+        """Return the `Totals` of all trees and sweeps, as if every leaf had a whole halo to either side."""
         rows = min(self.x, self.leaf_rows)
         points = -(-rows * self.row_points // 2) if self.halved else rows * self.row_points
         work_ps = compute_ps(points * self.ops_per_point, self.ps_per_1000_ops)

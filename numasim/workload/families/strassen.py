@@ -83,7 +83,7 @@ class StrassenParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of all levels of the recursion, as if every matrix lay contiguously in memory."""
+        """Return the `Totals` of all levels of the recursion, as if every matrix lay contiguously in memory."""
         depth = max(0, (self.n // self.cutoff).bit_length() - 1)
         sizes = [self.n >> level for level in range(depth + 1)]
         splits = (_split_totals(size, self.ps_per_1000_flops).times(7**level) for level, size in enumerate(sizes[:-1]))

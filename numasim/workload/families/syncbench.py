@@ -82,7 +82,7 @@ class SyncbenchParameters(TeamParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of a body for each thread; a repetition of a thread counts as a row, which limits both."""
+        """Return the `Totals` of a body for each thread; each repetition of a thread counts as a row, as a limit."""
         delay_ps, serial_ps, own_ps = ps(self.delay_ns), ps(self.serial_ns), ps(self.construct_ns)
         most = 5 + self.construct_lines  # ops of a repetition, without the signals of the master
         once = task(segment(delay_ps), segment(own_ps), ops=most)

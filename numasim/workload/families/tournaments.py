@@ -30,7 +30,7 @@ class HorizontalParameters(ContainerParameters):
     name: Literal["horizontal-tournament"] = Field(description="The name of this workload.")
 
     def totals(self) -> Totals:
-        """Return the totals as if no phase reduced the number of values."""
+        """Return the `Totals` as if no phase reduced the number of values."""
         once = super().totals()
         return replace(once.times(2), items=self.rows * min(self.team, 2**10))
 
@@ -41,7 +41,7 @@ class VerticalParameters(ContainerParameters):
     name: Literal["vertical-tournament"] = Field(description="The name of this workload.")
 
     def totals(self) -> Totals:
-        """Return the totals of rounds in which one thread merges all values."""
+        """Return the `Totals` of rounds in which one thread merges all values."""
         once, rounds = super().totals(), 2 * self.team.bit_length() + 1
         item_ps = self.emits * (ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns))
         moved = self.emits * self.value_bytes

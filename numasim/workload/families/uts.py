@@ -109,7 +109,7 @@ class UtsParameters(WorkloadParameters):
         return self
 
     def totals(self) -> Totals:
-        """Return the totals of a binomial tree of the mean size; of a geometric tree, the totals of the root alone."""
+        """Return the `Totals` of a binomial tree of the mean size, or of the root alone of a geometric tree."""
         children = self.root_children or 1
         offspring = (self.children or 0) * Fraction(self.probability or 0)
         ends = self.tree == "binomial" and offspring < 1

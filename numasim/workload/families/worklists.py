@@ -105,7 +105,7 @@ class UnitParameters(TimedParameters):
         return [Op.RUN], 0
 
     def totals(self) -> Totals:
-        """Return the totals as if all units took the longest time and wrote every record that they look up."""
+        """Return the `Totals` as if all units took the longest time and wrote every record that they look up."""
         ops, _ = self.program()
         found = [access(self.record_bytes, mode=Mode.READ_WRITE, pattern=Pattern.RANDOM)] * self.lookups
         rest = Totals(ops=len(ops) - 1, segments=len(self.parts) - 1)

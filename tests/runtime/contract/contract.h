@@ -24,14 +24,15 @@ typedef struct {
     const char *plan; /* the plan's file, or NULL */
 } pool_way;
 
-/* The pool that runs the bodies, with the pool's words (synchronisation objects) and its object. */
+/* The pool whose tasks run the functions of the cases (the bodies); the ids of the pool's synchronisation objects and
+ * of its one data object; and the first error that a body has found. */
 typedef struct {
     const pool_way *way;
     ns_pool *pool;
     uint32_t lock, counter, condition, barrier, wide_barrier;
     uint32_t object;
-    int error;            /* the first error that a body has found */
-    const char *sentence; /* the sentence of this error */
+    int error;            /* the code of the error */
+    const char *sentence; /* the sentence of the error */
 } bodies;
 extern bodies it;
 

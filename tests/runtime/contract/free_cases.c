@@ -1,4 +1,4 @@
-/* Functions that need no pool. */
+/* Cases of functions that need no pool. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Cases in tasks. */
+/* Cases of functions that are called in a task. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -55,7 +55,7 @@ static void push(uint64_t at) {
     ns_explore_forget(1 + (uint32_t)at);
 }
 
-/* Join the task at the top. `place` is the thread's place after the join (ns_explore_forget). */
+/* Join the task at the top. `place` is the number of the thread's place after the join, for ns_explore_forget. */
 static void join_one(uint32_t place) {
     const ns_lane_slot *slot = ns_lane_pop(it.lane);
     char arguments[NS_INLINED_BYTES];

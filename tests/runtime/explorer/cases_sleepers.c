@@ -15,7 +15,8 @@ static struct sleep_case {
     uint32_t workers, tasks;
 } it;
 
-/* Forget the values read so far, which have led to `result` at this place of the thread's program. */
+/* Tell the explorer that `result` is all that the thread knows from its reads so far, so that states which differ only
+ * in the values read become one state. `place` numbers the places of the thread's program. Returns `result`. */
 static uint32_t forget(uint32_t place, uint32_t result) {
     ns_explore_forget(8 * place + result);
     return result;

@@ -162,9 +162,9 @@ typedef struct {
     uint64_t slept;       /* the thread's number in the order in which threads went to sleep */
     glimpse reads[READS]; /* the values read since the thread's last rest */
     uint32_t read_count;
-    step stores[STORES]; /* stores that have not reached memory: store number n of the thread is at n % STORES */
+    step stores[STORES]; /* the latest stores: store number n of the thread is at place n % STORES */
     uint64_t stored;     /* number of stores so far */
-    uint32_t pending;    /* set of the places in `stores` that have not reached memory, as bits */
+    uint32_t pending;    /* set, as bits, of the places in `stores` whose stores have not reached memory */
     const void *arrives; /* the location of the thread's next arrival */
 } thread;
 

@@ -1,4 +1,4 @@
-/* A program with all features for tasks: futures, loops, long arguments, several joins, calls, teams, words. */
+/* Runs a program with all features for tasks: futures, loops, long arguments, several joins, calls, teams, words. */
 #include "program.h"
 
 enum { LEAVES = 512, ROUNDS = 20, LONG_BYTES = 200, CHILDREN = 40 };

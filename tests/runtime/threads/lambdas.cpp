@@ -1,4 +1,6 @@
-/* What numasim.hpp promises: results, exceptions and captures of all kinds, in every way of running tasks. */
+/* Checks what numasim.hpp promises: the results, exceptions and captures of lambdas arrive, whether a lambda is
+ * spawned, called, a future, a piece of a loop or the body of a run; dependences and typed tasks work; wrong calls are
+ * errors. */
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -210,7 +212,8 @@ int code_of(Body &&body) {
 
 }  // namespace
 
-/* Run as `lambdas WORKERS`, `lambdas WORKERS serial`, or `lambdas WORKERS PLAN...`. */
+/* Run as `lambdas WORKERS` (on threads), `lambdas WORKERS serial`, or `lambdas WORKERS PLAN` (on threads under a plan).
+ * Prints the first broken promise. */
 int main(int count, char **words) {
     ns_pool_options options{};
     const bool is_serial = count > 2 && !std::strcmp(words[2], "serial");

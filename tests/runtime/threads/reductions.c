@@ -1,5 +1,6 @@
-/* Reductions give the same result to the last bit for any number of workers: a loop combines the halves of halved
- * ranges, and children are combined in the order of spawns. The program computes the expected result serially. */
+/* Checks that reductions give the same result to the last bit for any number of workers: a loop combines the halves of
+ * halved ranges, and children are combined in the order of spawns. The program computes the expected result
+ * serially. */
 #include "program.h"
 
 enum { TERMS = 100, ROUNDS = 4, DIGITS = 16 };

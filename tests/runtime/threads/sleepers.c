@@ -1,6 +1,6 @@
-/* Workers that sleep in barriers and conditions while tasks are left, with joins by continuation: other workers resume
- * the tasks that a sleeping worker was to resume. Run as `sleepers WORKERS PLAN [full]`. A fault makes the program
- * hang. */
+/* Lets workers sleep in barriers and conditions while tasks are left, with joins by continuation. Other workers must
+ * resume the tasks that a sleeping worker was to resume. Run as `sleepers WORKERS PLAN [full]`. A fault makes the
+ * program hang. */
 #include <sched.h>
 #include <stdatomic.h>
 

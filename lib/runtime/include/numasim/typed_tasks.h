@@ -196,7 +196,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
               needs_a_type_and_a_name, 5, needs_a_type_and_a_name, 4, needs_a_type_and_a_name, 3,                    \
               needs_a_type_and_a_name, 2, needs_a_type_and_a_name, 1, needs_a_type_and_a_name, 0, 0)
 
-/* Pieces of code for each argument. Arguments get a prefix, since a program may use any name for them. */
+/* Pieces of code for each argument. The prefix keeps an argument's name, which the program chooses, from any clash. */
 #define NS_FIELD(TYPE, PARAMETER) TYPE argument_##PARAMETER;
 #define NS_PARAMETER(TYPE, PARAMETER) , TYPE argument_##PARAMETER
 #define NS_PASSED(TYPE, PARAMETER) , argument_##PARAMETER
@@ -213,11 +213,12 @@ enum { NS_MOST_ARGUMENTS = 12 };
 
 /* ---- NS_TASK ----------------------------------------------------------------------------------------------------- */
 
-/* NAME_program, the body of the program, is inlined twice: into NAME_in_lane, where the compiler keeps the ns_task in
- * registers, since its address never leaves the function; and into NAME, for runs without lanes. NAME_in_slot is the
- * body of a task in a lane. A task is counted before it runs, so that the call of its body can be a tail call.
- * Functions with local names call NAME_anywhere(), since a task may be named `count`, `order` or `result`. EACH applies
- * a macro to each entry of the list of arguments, which begins with NAME. */
+/* NAME_program has the body that the user writes. The body is inlined twice: into NAME_in_lane, where the compiler
+ * keeps the ns_task in registers, since its address never leaves the function; and into NAME, for runs without lanes.
+ * NAME_in_slot runs NAME_in_lane for a task in a slot of a lane. `worker->tasks` is increased before the body runs, so
+ * that the call of the body can be a tail call. Functions with local variables call NAME_anywhere() in place of NAME: a
+ * local variable `count`, `order` or `result` would hide a task of the same name. EACH(DO, NAME, ...) applies the macro
+ * DO to each argument. */
 #define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \
     typedef struct {                                                                                                   \
         RESULT *result;                                                                                                \

@@ -55,7 +55,8 @@ uint32_t ns_followed_graph_child(const ns_followed_graph *self, ns_task_notes *p
 /* Note that a root is dealt to a worker. None of its descendants has begun. */
 void ns_followed_graph_root(ns_followed_graph *self, uint32_t root);
 
-/* Note that a row's task is spawned. Return whether the task waits: its last predecessor then releases the task. */
+/* Note that a row's task is spawned. Return whether the task waits for predecessors of the graph. If so, the last
+ * predecessor releases the task (ns_followed_graph_release). */
 bool ns_followed_graph_hold(ns_followed_graph *self, ns_thread_task *task, uint32_t row);
 
 /* Note that a predecessor of a row's task has ended. Return the task if this was the last predecessor, else NULL. */

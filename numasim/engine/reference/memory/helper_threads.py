@@ -77,7 +77,10 @@ class HelperThreads(Component):
         self._begin(helper)
 
     def restart_ps(self, w: Worker) -> int:
-        """Restart the worker's helper after an aborted attempt; return the worker's cost in ps, 0 without a helper."""
+        """Let the worker's helper begin its unit again, after an attempt of the worker's transaction was aborted.
+
+        Returns the time in ps that the restart costs the worker; 0 if the worker has no helper.
+        """
         helper = self._of[w.id]
         if helper is None:
             return 0
@@ -89,7 +92,7 @@ class HelperThreads(Component):
         helper.steps = self._steps(helper.unit) if helper.unit >= 0 else iter(())
 
     def _steps(self, task: int) -> Iterator[Step]:
-        """Yield the reading accesses of a unit that a helper brings in during its life."""
+        """Yield a unit's accesses that read, in order, while their bytes together are at most ``lifespan_bytes``."""
         program, work, left = self._program, self._work, self._helpers.lifespan_bytes
         start = at = program.start[task]
         while program.code[at] < int(max(Op)) + 1:
