@@ -329,9 +329,9 @@ class RecordedEntry(Model):
     sizes: Bytes = Field(0, description="Number of sizes of accesses that were recorded.")
     guessed_sizes: Bytes = Field(
         0,
-        description="How many of the recorded sizes are guesses. A dependence names an address but no size: the size is "
-        "taken to reach to the next named address or to the end of the block, to be a tile of a matrix, or to be a cache "
-        "line.",
+        description="How many of the recorded sizes are guesses. A dependence names an address but no size. The guess "
+        "is that the data reach to the next named address or to the end of the block, or are a tile of a matrix or a "
+        "cache line.",
     )
 
 
