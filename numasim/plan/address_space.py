@@ -54,7 +54,10 @@ class PageCosts(NamedTuple):
         return -(-amount // self.page_bytes)
 
     def unmapping_ps(self, pages: int, elsewhere: int = 0, elsewhere_ps: int = 0) -> int:
-        """Return the time of giving back pages of the own node, and pages elsewhere that take ``elsewhere_ps``."""
+        """Return the time in ps in which an item gives back ``pages`` of the own node and ``elsewhere`` other pages.
+
+        The time is that of the own pages, ``elsewhere_ps`` for the other pages, and the flushes for all pages.
+        """
         together = pages + elsewhere
         flushes = -(-together // self.batch) if self.batch else min(together, 1)
         return pages * self.unmap_ps + elsewhere_ps + flushes * self.flush_ps

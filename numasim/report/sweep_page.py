@@ -331,7 +331,7 @@ def _values_text(frame: pd.DataFrame, name: str) -> str:
 
 
 def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[tuple[str, str]]:
-    """Return the traffic of one or two runs, drawn with one scale of colours: captions, and drawings as SVG text.
+    """Return pictures of the traffic of one or two runs, with one scale of colours: captions, and drawings as SVG text.
 
     No picture is drawn if the machine is unknown or large, or if the runs moved no bytes.
     """
@@ -348,10 +348,10 @@ def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpe
 
 
 def _places(frame: pd.DataFrame) -> list[int]:
-    """Return the positions of the runs that are drawn.
+    """Return the rows of the runs whose traffic is shown in a picture: the first and the fastest of the compared runs.
 
-    These are the first and the fastest of the compared runs. Runs are compared along the colours of the plot, or along
-    x if the plot has no colours. All other axes have their first value, but ``workers`` has its largest value.
+    The compared runs differ in the axis of the plot's colours, or without colours in x, unless x is ``workers``. In
+    ``workers`` they have the largest value, in all other axes the first value.
     """
     runs = finished(frame.reset_index(drop=True))
     runs = runs[runs["repeat"] == runs["repeat"].min()]

@@ -59,7 +59,7 @@ def describe_runtime(runtime: RuntimeSpec) -> str:
 
 
 def left_out_lines(part: StrategySpec | RuntimeSpec) -> list[str]:
-    """Return a line for each rule of the described scheduler that ``part`` leaves out."""
+    """Return a line for each rule of the real scheduler that the file of ``part`` does not have (``leaves_out``)."""
     return [f"Left out: {sentence}" for sentence in part.leaves_out]
 
 

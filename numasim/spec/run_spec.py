@@ -184,7 +184,11 @@ class Resolver:
         return self._made[key]
 
     def _settings(self, document: Node, inner: tuple[Assignment, ...], hidden: Collection[Key]) -> Mapping[str, Any]:
-        """Return the fields of `Settings` by name, without the ``hidden`` fields."""
+        """Return the validated fields of `Settings` by name, without the fields ``hidden``.
+
+        Hidden are fields that a sweep varies, and missing fields of which an unknown field may be a misspelling.
+        ``workers`` is required unless it is hidden.
+        """
         if "workers" in hidden:
             document = document.replaced("workers", Node(1, document.place), document.place)
         _required(document, "workers")

@@ -1,6 +1,7 @@
-"""Every shipped strategy, machine and runtime works in each command that takes its name, or a true sentence refuses.
+"""Each command that takes the name of a strategy, machine or runtime works with every shipped one, or refuses it.
 
-The programs have a handful of tasks, so a failure here occurs before a simulation or at its first events.
+A refusal has an error message that is true. The programs have only a few tasks: the tests look for failures before a
+simulation or at its first events.
 """
 
 from __future__ import annotations

@@ -258,8 +258,8 @@ def test_a_part_with_a_mistake_names_it(
 def test_cells_that_a_machine_has_no_room_for_are_left_out_or_refused_before_any_runs(
     workers: str, options: list[str], sentence: str | None, tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
-    """If the command names a machine, cells with more workers than the machine has threads (16 or 24) are left out, as
-    long as a cell remains; otherwise they are refused.
+    """Cells with more workers than the machine has threads (16 or 24) are refused. They are left out instead if the
+    command names the machine and other cells remain.
     """
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     path = Path(part_file(tmp_path))

@@ -212,7 +212,7 @@ class OverTime:
         means: F64 = (steps.values(self.shift)[:, : len(widths)] / widths).astype(np.float64)
         return means
 
-    # ---- the sums as tables ----------------------------------------------------------------------------------------
+    # ---- the results as data frames --------------------------------------------------------------------------------
 
     def workers_frame(self) -> pd.DataFrame:
         """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, times in each state."""

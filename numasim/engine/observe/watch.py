@@ -1,10 +1,11 @@
 """Rows of whole numbers that report a run while it goes on, for traces and tables over time (model 6).
 
 A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` defines the
-kinds. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker, or of the producer beside the
-workers, which has the number after the last worker's. The stretches of a worker follow one another without a gap from 0
-to the makespan; the sums of stretches by kind are the time split. All other rows have one time. Rows of one actor come
-in order of time. Rows of several actors come in the order in which rows become known, a stretch at its end.
+kinds. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker, or of a producer of items that is not
+a worker: its number follows the last worker's number. The stretches of a worker follow one another without a gap from 0
+to the makespan; the sums of stretches by kind are the time split. In all other rows but PHASE, begin_ps equals end_ps.
+Rows of one actor come in order of time. Rows of different actors come in the order in which the rows become known; a
+stretch becomes known when it ends.
 
 A watched run simulates every event, even if the run could skip ahead or count items in bulk. The result is the same
 except for `mode`, `events` and `event_hash`.

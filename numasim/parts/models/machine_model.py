@@ -1,8 +1,8 @@
 """A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and the source of every number.
 
-Models 2.1 and 2.7 define machines. A matrix gives measured latencies between nodes. Without a matrix, the latency on
-the own node is ``local_latency_ns``; the latency of another node is ``remote_base_latency_ns`` plus the latencies of
-the links on the route.
+Sections 2.1 and 2.7 of the model (docs/model/machine.md) define machines. A matrix gives measured latencies between
+nodes. Without a matrix, the latency on the own node is ``local_latency_ns``; the latency of another node is
+``remote_base_latency_ns`` plus the latencies of the links on the route.
 """
 
 from collections import Counter

@@ -35,7 +35,7 @@ Capacity = Annotated[
 
 LeavesOut = Annotated[
     tuple[Sentence, ...],
-    Field(description="Rules of the described scheduler that the file leaves out, a sentence each; runs ignore them."),
+    Field(description="Rules of the real scheduler that the file leaves out, a sentence each; runs ignore them."),
 ]
 
 

@@ -53,7 +53,10 @@ class Imported:
         return len(self.workload.successor) + int(np.count_nonzero(self.workload.parent >= 0))
 
     def names_as_csv(self) -> str:
-        """Return a heading, and for each task a line with the number and the name in the file."""
+        """Return a CSV text: a heading, and for each task a line with its number and its name in the file.
+
+        A graph in a form of numasim has no names, so its text is the heading alone.
+        """
         return csv_text(("task", "name"), enumerate(self.names))
 
 

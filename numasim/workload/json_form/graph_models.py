@@ -328,7 +328,10 @@ class RecordedEntry(Model):
     )
     sizes: Bytes = Field(0, description="Number of sizes of accesses that were recorded.")
     guessed_sizes: Bytes = Field(
-        0, description="How many of these sizes are guesses, from addresses of other dependences."
+        0,
+        description="How many of the recorded sizes are guesses. A dependence names an address but no size. The guess "
+        "is that the data reach to the next named address or to the end of the block, or are a tile of a matrix or a "
+        "cache line.",
     )
 
 

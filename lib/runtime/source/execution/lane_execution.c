@@ -232,7 +232,8 @@ static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark
     return next;
 }
 
-/* Run a child, then in a loop children that it released and no thief took: a chain of dependences does not nest. */
+/* Run a child. Then run, in a loop, the children that became ready on this worker and that no thief took; without the
+ * loop a chain of dependences would nest on the stack. The loop also joins all other tasks above the child's slot. */
 void ns_lane_run_dependent(ns_task *self, void *arguments) {
     ns_worker *worker = self->worker;
     ns_lane_slot *mark = ns_lane_top_of(self);
