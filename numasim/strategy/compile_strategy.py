@@ -50,13 +50,9 @@ def compile_strategy(
 
     ``task_ps`` is the length of the first wait of a back-off with ``first_ns: task``.
 
-    Raises InputError for a queue that tasks can enter but not leave, if an extra producer has no dispatch rule, and if
-    a level asks which workers sleep but no worker may.
+    Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
     runtime = effective_runtime(spec, runtime)
-    if any(level.condition == "awake" for level in spec.steal) and not (runtime.idle and runtime.idle.sleep != "never"):
-        problem = "if: awake leaves out the queues of workers that sleep, but idle lets no worker sleep"
-        raise InputError(problem, path=("steal",), expected="idle, of the strategy or the runtime, with sleep")
     units = Units(machine, workers)
     families = build_families(spec, units)
     table = LevelTable(spec, machine, units, families)

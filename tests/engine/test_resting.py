@@ -228,18 +228,22 @@ def test_a_task_for_a_sleeping_worker_wakes_that_worker() -> None:
 
 
 @pytest.mark.parametrize(
-    ("idle", "keys", "said"),
+    ("keys", "said"),
     [
-        ({"phases": [{"rounds": 1, "nap_ns": 10}]}, {}, "idle lets no worker sleep"),
-        ({"sleep": {}}, {"queues": {"pool": {"per": "node"}}}, "pool is shared"),
-        ({"sleep": {}}, {"dispatch": [{"to": "own", "if": "awake"}, {"to": "any"}]}, "steal levels alone"),
+        ({"queues": {"pool": {"per": "node"}}}, "pool is shared"),
+        ({"dispatch": [{"to": "own", "if": "awake"}, {"to": "any"}]}, "steal levels alone"),
     ],
 )
-def test_awake_needs_workers_that_sleep_and_queues_of_their_own(
-    idle: dict[str, Any], keys: dict[str, Any], said: str
-) -> None:
+def test_awake_needs_queues_of_the_workers(keys: dict[str, Any], said: str) -> None:
     with pytest.raises((InputError, ValueError), match=said):
-        run(graph(task(1)), 2, stealing({"from": "others", "if": "awake"}, **keys), runtime(idle=idle))
+        run(graph(task(1)), 2, stealing({"from": "others", "if": "awake"}, **keys), runtime(idle={"sleep": {}}))
+
+
+def test_awake_leaves_out_nothing_if_no_worker_sleeps() -> None:
+    # Two idle workers, a probe each 100 ns until 1000 ns: the same with the condition and without it.
+    level = {"from": "others", "pick": "in-order", "tries": "all"}
+    with_it, without = (run(graph(task(1000 * NS)), 3, stealing({**level, **key})) for key in ({"if": "awake"}, {}))
+    assert with_it.of_worker("steal_attempts") == without.of_worker("steal_attempts")
 
 
 LAST = {"chain": 1, "chain_by": "last-searcher"}
