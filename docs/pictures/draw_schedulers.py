@@ -34,7 +34,7 @@ SEEDS = (1, 2, 3)
 TICKS = {
     2: [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2],
     7: [1, 1.5, 2, 3, 4, 5, 7],
-    1000: [1, 2, 5, 10, 20, 50, 100],
+    10**9: [1, 2, 5, 10, 20, 50, 100],
 }
 PROGRAMS: dict[str, dict[str, Any]] = {
     "fib": {"name": "fib", "n": 18, "spawn_ns": 100, "leaf_ns": 1000, "join_ns": 100},
@@ -146,8 +146,8 @@ def told(one: Exchange, before: pd.DataFrame, after: list[dict[str, float]]) -> 
     row = {"scheduler": one.scheduler, "rule": one.rule, "of": one.donor}
     ratios = []
     for machine, new in zip(MACHINES, after, strict=True):
-        own = before.loc[(one.program, machine, one.scheduler)]
-        difference = own["makespan_ms"] - before.loc[(one.program, machine, one.donor), "makespan_ms"]
+        own, donor = (before.xs((one.program, machine, name)) for name in (one.scheduler, one.donor))
+        difference = own["makespan_ms"] - donor["makespan_ms"]
         gone = own["makespan_ms"] - new["makespan_ms"]
         share = f" ({gone / difference:.0%})" if abs(difference) > 0.05 * own["makespan_ms"] else ""
         row[f"{machine} (ms)"] = f"{own['makespan_ms']:.3g} → {new['makespan_ms']:.3g}{share}"
