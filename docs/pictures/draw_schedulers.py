@@ -31,12 +31,21 @@ SCHEDULERS = [name for name in catalog.schedulers() if name not in VARIANTS]
 MACHINES = ("epyc-9654-2s", "xeon-8480-2s-cxl", "altra-q80-30-2s")
 WORKERS = 64
 SEEDS = (1, 2, 3)
-TICKS = [step * 10**power for power in range(3) for step in (1, 2, 5)]
+TICKS = {
+    2: [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2],
+    7: [1, 1.5, 2, 3, 4, 5, 7],
+    10**9: [1, 2, 5, 10, 20, 50, 100],
+}
 PROGRAMS: dict[str, dict[str, Any]] = {
     "fib": {"name": "fib", "n": 18, "spawn_ns": 100, "leaf_ns": 1000, "join_ns": 100},
     "sparselu": {"name": "sparselu-single", "blocks": 16},
     "loop": {"name": "random-layered", "layers": 1, "width": 1500, "low_ns": 2000, "high_ns": 20000},
     "cholesky": {"name": "cholesky", "tiles": 20, "tile_size": 64},
+}
+LONGER: dict[str, dict[str, Any]] = {  # the programs that differ most, with tasks of ten times the time
+    "fib": {**PROGRAMS["fib"], "spawn_ns": 1000, "leaf_ns": 10000, "join_ns": 1000},
+    "sparselu": {**PROGRAMS["sparselu"], "ps_per_1000_flops": 1_172_000},
+    "loop": {**PROGRAMS["loop"], "low_ns": 20_000, "high_ns": 200_000},
 }
 
 
@@ -58,7 +67,8 @@ ONETBB_PHASES = [
     {"for_ns": 1_000_000, "yield_ns": 500},
 ]
 TO_ALL = [{"to": "any", "queue": "deque", "pick": "round-robin"}]
-GO_SLEEP, GO_CHAIN = {"recheck": "each"}, {"chain": 1, "chain_by": "last-searcher"}
+GO_SLEEP = {"recheck": "each"}
+GO_WAKE = {"at": "no-searcher", "whom": "newest", "chain": 1, "chain_by": "last-searcher"}
 TOKIO_ONE = [
     {"from": "own", "queue": "inject", "every": 61},
     {"from": "own", "queue": "inject"},
@@ -87,16 +97,8 @@ EXCHANGES = [
     Exchange("loop", "rayon", "amount", "tokio", {"amount": {"share": 2, "most": 128}}),
     Exchange("loop", "tokio", "amount", "rayon", {"steal": TOKIO_ONE}),
     Exchange("loop", "rayon", "recheck", "go", {}, {"idle": {"sleep": GO_SLEEP}}),
-    Exchange("loop", "rayon", "chain", "go", {}, {"idle": {"wake": GO_CHAIN}}),
-    Exchange("loop", "rayon", "recheck, chain", "go", {}, {"idle": {"sleep": GO_SLEEP, "wake": GO_CHAIN}}),
-    Exchange(
-        "loop",
-        "rayon",
-        "recheck, chain, whom",
-        "go",
-        {},
-        {"idle": {"sleep": GO_SLEEP, "wake": {**GO_CHAIN, "whom": "newest"}}},
-    ),
+    Exchange("loop", "rayon", "wake, chain", "go", {}, {"idle": {"wake": GO_WAKE}}),
+    Exchange("loop", "rayon", "recheck, wake, chain", "go", {}, {"idle": {"sleep": GO_SLEEP, "wake": GO_WAKE}}),
     Exchange("loop", "rayon", "dispatch", "hpx", {"dispatch": TO_ALL}),
     Exchange("cholesky", "tokio", "idle phases", "onetbb", {}, {"idle": {"phases": ONETBB_PHASES}}),
     Exchange("cholesky", "rayon", "idle phases", "tokio", {}, {"idle": {"phases": []}}),
@@ -106,9 +108,9 @@ EXCHANGES = [
 ]
 
 
-def times(program: str, machine: str, strategy: Any, runtime: Any) -> dict[str, float]:
+def times(workload: dict[str, Any], machine: str, strategy: Any, runtime: Any) -> dict[str, float]:
     """Return means over the seeds: makespan and processor time in ms, the least and the longest makespan, the work."""
-    spec = {"machine": machine, "workload": PROGRAMS[program], "strategy": strategy, "runtime": runtime}
+    spec = {"machine": machine, "workload": workload, "strategy": strategy, "runtime": runtime}
     rows = pd.DataFrame([ns.run({**spec, "workers": WORKERS, "seed": seed}).row() for seed in SEEDS])
     makespan = rows["makespan_ps"] / 1e9
     return {
@@ -120,17 +122,23 @@ def times(program: str, machine: str, strategy: Any, runtime: Any) -> dict[str, 
     }
 
 
-def run_one(key: tuple[str, str, str]) -> dict[str, Any]:
+def run_one(key: tuple[str, str, str], programs: dict[str, dict[str, Any]] = PROGRAMS) -> dict[str, Any]:
     """Return the row of a program, a machine and a scheduler."""
     program, machine, scheduler = key
-    return {"program": program, "machine": machine, "scheduler": scheduler, **times(*key, scheduler)}
+    row = {"program": program, "machine": machine, "scheduler": scheduler}
+    return row | times(programs[program], machine, scheduler, scheduler)
+
+
+def run_longer(key: tuple[str, str, str]) -> dict[str, Any]:
+    """Return the same with tasks of ten times the time."""
+    return run_one(key, LONGER)
 
 
 def exchange(key: tuple[Exchange, str]) -> dict[str, float]:
     """Return the times of a scheduler with a rule of the donor, on a machine."""
     one, machine = key
     own = one.scheduler
-    return times(one.program, machine, {"like": own, **one.strategy}, {"like": own, **one.runtime})
+    return times(PROGRAMS[one.program], machine, {"like": own, **one.strategy}, {"like": own, **one.runtime})
 
 
 def told(one: Exchange, before: pd.DataFrame, after: list[dict[str, float]]) -> dict[str, str]:
@@ -138,13 +146,19 @@ def told(one: Exchange, before: pd.DataFrame, after: list[dict[str, float]]) -> 
     row = {"scheduler": one.scheduler, "rule": one.rule, "of": one.donor}
     ratios = []
     for machine, new in zip(MACHINES, after, strict=True):
-        own = before.loc[(one.program, machine, one.scheduler)]
-        difference = own["makespan_ms"] - before.loc[(one.program, machine, one.donor), "makespan_ms"]
+        own, donor = (before.xs((one.program, machine, name)) for name in (one.scheduler, one.donor))
+        difference = own["makespan_ms"] - donor["makespan_ms"]
         gone = own["makespan_ms"] - new["makespan_ms"]
         share = f" ({gone / difference:.0%})" if abs(difference) > 0.05 * own["makespan_ms"] else ""
         row[f"{machine} (ms)"] = f"{own['makespan_ms']:.3g} → {new['makespan_ms']:.3g}{share}"
         ratios.append(new["processor_ms"] / own["processor_ms"])
     return row | {"processor time": ", ".join(f"{ratio - 1:+.0%}" for ratio in ratios)}
+
+
+def spread(runs: pd.DataFrame) -> pd.Series:
+    """Return the longest mean makespan divided by the shortest, by program."""
+    makespans = runs.groupby("program")["makespan_ms"]
+    return makespans.max() / makespans.min()
 
 
 def write_tables() -> None:
@@ -155,6 +169,12 @@ def write_tables() -> None:
     with ProcessPoolExecutor(2) as pool:
         runs = pd.DataFrame(pool.map(run_one, keys))
         found = list(pool.map(exchange, changed))
+        longer = pd.DataFrame(
+            pool.map(run_longer, [key for key in keys if key[0] in LONGER and key[1] == MACHINES[-1]])
+        )
+    spans = [spread(table[table["machine"] == MACHINES[-1]]) for table in (runs, longer)]
+    both = {"slowest / best scheduler": spans[0], "with tasks ten times longer": spans[1]}
+    pd.DataFrame(both).loc[list(LONGER)].round(1).to_csv(TABLES / "longer.csv", index_label="program")
     runs.round(3).to_csv(TABLES / "runs.csv", index=False)
     before = runs.set_index(["program", "machine", "scheduler"])
     rows = [told(one, before, found[3 * k : 3 * k + 3]) for k, one in enumerate(EXCHANGES)]
@@ -187,7 +207,7 @@ def picture(program: str) -> Figure:
             panel.plot(values[mine], rows, marker(number), color=colour, linestyle="none", label=machine)
         panel.set(xlabel=label, xscale="log", yticks=range(len(order)), yticklabels=reversed(order))
         low, high = panel.get_xlim()
-        ticks = [tick for tick in TICKS if low <= tick <= high]
+        ticks = [tick for tick in next(few for most, few in TICKS.items() if high / low < most) if low <= tick <= high]
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         panel.minorticks_off()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)

@@ -188,5 +188,6 @@ def test_every_kept_picture_is_on_a_page_and_has_its_lines() -> None:
     }
     kept = {path.name for path in pictures.iterdir() if path.suffix in {".svg", ".png"}}
     assert kept <= shown
-    drawn = set(re.findall(r"^def (\w+)\(\) -> Figure:", (pictures / "draw.py").read_text(), re.MULTILINE))
+    scripts = "\n".join(path.read_text() for path in pictures.glob("draw*.py"))
+    drawn = set(re.findall(r"^def (\w+)\(\) -> Figure:", scripts, re.MULTILINE))
     assert {Path(name).stem for name in kept if name.endswith(".svg")} == drawn
