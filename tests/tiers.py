@@ -168,6 +168,7 @@ SLOW = (  # modules, tests, or tests with some parameters; a test is slow if its
     "sweep/test_run_sweep.py::test_a_failed_run_has_its_message_and_the_others_their_results",
     "sweep/test_run_sweep.py::test_fail_fast",
     "sweep/test_run_sweep.py::test_runs_for_which",
+    "validate/test_reports.py::test_rows",
     "validate/test_validation_page.py",
     "workload/test_limits.py::test_no_program_has_more_than_its_totals",
     "workload/test_limits.py::test_the_value_that_is_proposed_fits_and_no_larger_one_does",
