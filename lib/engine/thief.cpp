@@ -233,6 +233,7 @@ bool Thief::end_round(Worker& w) {
 // Wait, and then poll: decide again. The wait grows with the number of fruitless rounds. Futile polls are skipped.
 bool Thief::back_off(Worker& w, bool probed) {
     ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
+    if (w.fails % PATIENCE_ROUNDS == 0) despair();
     std::int64_t wait_ps = 0;
     if (resting_ != nullptr) {
         wait_ps = resting_->wait_ps(w, probed);
@@ -241,7 +242,6 @@ bool Thief::back_off(Worker& w, bool probed) {
         wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, probed);
         w.counters.idle_backoff_ps += wait_ps;
     }
-    if (w.fails % PATIENCE_ROUNDS == 0) despair();
     tell_join(w);
     wait_ps += polling_.pass_over(w, wait_ps);
     if (wait_ps == 0) return start_round(w);

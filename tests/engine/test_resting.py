@@ -239,6 +239,15 @@ def test_awake_needs_queues_of_the_workers(keys: dict[str, Any], said: str) -> N
         run(graph(task(1)), 2, stealing({"from": "others", "if": "awake"}, **keys), runtime(idle={"sleep": {}}))
 
 
+def test_a_run_that_cannot_go_on_ends_although_sleeps_end_by_themselves() -> None:
+    # The only task is in a queue from which a worker takes only if there are two tasks.
+    queues = {"deque": {"per": "worker"}, "pool": {"per": "machine"}}
+    level = {"from": "own", "queue": "pool", "if": {"length": 2}}
+    stuck = stealing(level, queues=queues, dispatch=[{"to": "any", "queue": "pool"}])
+    with pytest.raises(DeadlockError, match="1 tasks are left"):
+        run(graph(task(1)), 2, stuck, runtime(idle={"sleep": {"first_ns": 700}}))
+
+
 def test_awake_leaves_out_nothing_if_no_worker_sleeps() -> None:
     # Two idle workers, a probe each 100 ns until 1000 ns: the same with the condition and without it.
     level = {"from": "others", "pick": "in-order", "tries": "all"}

@@ -354,6 +354,8 @@ class Thief(Component):
     def _back_off(self, w: Worker, probed: bool) -> bool:
         """Poll after a wait; if nothing can be found before some instant, pass over the polls before that instant."""
         self._waits.count_failure(w, self._prober.victim_stream(w.id))
+        if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
+            raise self._liveness.deadlock()
         if self._resting:
             planned_ps = self._resting.wait_ps(w, probed)
             if planned_ps is None:
@@ -362,8 +364,6 @@ class Thief(Component):
         else:
             wait_ps = self._waits.wait_ps(w.fails, probed)
             w.idle_backoff_ps += wait_ps
-        if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
-            raise self._liveness.deadlock()
         self._joins.set_out(w)
         if (not self._queues.total or self._tables.sees_marks_only) and not any(map(any, self._queues.watch)):
             until = self._liveness.next_change()
