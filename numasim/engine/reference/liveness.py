@@ -52,8 +52,10 @@ class Liveness:
         return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now, passed)
 
     def _is_at_work(self, w: Worker) -> bool:
-        """Tell whether the worker's pending event belongs to a task; a waiting worker has no event."""
-        return w.rank < LOOK and not w.waiting and w.sleep != Sleep.ASLEEP
+        """Tell whether the worker's pending event belongs to a task; a waiting worker has no event. An idle worker is not
+        at work, even if its sleep has just ended.
+        """
+        return w.rank < LOOK and not w.waiting and not w.idle and w.sleep != Sleep.ASLEEP
 
     def can_find(self, w: Worker) -> bool:
         """Tell whether some round of probes can bring the worker a task while no queue changes."""
