@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.reference.actors import Sleep, Worker
-from numasim.engine.reference.clock import LOOK
+from numasim.engine.reference.clock import LOOK, WAKE
 from numasim.engine.reference.run_state import RunState
 
 
@@ -52,10 +52,10 @@ class Liveness:
         return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now, passed)
 
     def _is_at_work(self, w: Worker) -> bool:
-        """Tell whether the worker's pending event belongs to a task; a waiting worker has no event. An idle worker is not
-        at work, even if its sleep has just ended.
+        """Tell whether the worker's pending event belongs to a task; a waiting worker has no event, and an idle worker
+        whose sleep has just ended is not at work.
         """
-        return w.rank < LOOK and not w.waiting and not w.idle and w.sleep != Sleep.ASLEEP
+        return w.rank < LOOK and not w.waiting and not (w.idle and w.rank == WAKE) and w.sleep != Sleep.ASLEEP
 
     def can_find(self, w: Worker) -> bool:
         """Tell whether some round of probes can bring the worker a task while no queue changes."""
