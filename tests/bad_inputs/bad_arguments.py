@@ -69,7 +69,7 @@ ARGUMENTS = [
     command("list", "steam", says=("there is no list of 'steam'", "expected one of ")),
     command("show", "steam", says=("nothing that ships is called 'steam'", "expected")),
     command("show", "fib", "--yaml", says=("the workload 'fib' is no single file", "expected one of ")),
-    command("runtime", "show", "steam", says=("there is no runtime 'steam'", "expected one of ")),
+    command("runtime", "show", "steam", says=("there is no runtime 'steam'", "`numasim list runtimes`")),
     command("machine", "show", "absent", says=("there is no machine 'absent'", "expected one of ")),
     command(
         "machine", "show", "tilepro64", "--picture", "m.bmp", says=("unsupported figure format", ".png, .svg or .pdf")
