@@ -154,7 +154,13 @@ def test_overflow(fills: list[int], capacity: int, resume_ppm: int) -> None:
     queues = SimpleNamespace(length=[0], capacity=[capacity])
     tables = SimpleNamespace(full=[Full.INLINE])
     dispatcher = SimpleNamespace(
-        _inlines=True, _tables=tables, _queues=queues, _overflowed=[False], _resume_ppm=resume_ppm
+        _overflows=True,
+        _progress=SimpleNamespace(others=0),
+        _inline_above=0,
+        _tables=tables,
+        _queues=queues,
+        _overflowed=[False],
+        _resume_ppm=resume_ppm,
     )
     overflowed = False
     for length in fills:
