@@ -68,11 +68,11 @@ bool Thief::pop_behind_slot(Worker& w, std::int64_t keep) {
 }
 
 bool Thief::is_poll_due(const Worker& w) const {
-    const std::int64_t tasks = w.counters.tasks;
-    if (tasks == run_.aside[w.id].polled || w.idle || (ns_joins_by_itself(&run_.plan) && joins(w))) return false;
+    if (w.idle || (ns_joins_by_itself(&run_.plan) && joins(w))) return false;
+    const std::int64_t tasks = w.counters.tasks, polled = run_.aside[w.id].polled;
     const ns_plan& plan = run_.plan.steal;
     return std::any_of(plan.level, plan.level + plan.steal_levels,
-                       [tasks](const ns_level& level) { return level.every != 0 && tasks % level.every == 0; });
+                       [=](const ns_level& level) { return ns_is_due(level.every, tasks, polled); });
 }
 
 // Probe the levels that are due: a short idle episode in which the worker does not search.
@@ -80,8 +80,8 @@ bool Thief::poll(Worker& w) {
     Aside& aside = run_.aside[w.id];
     if (!aside.polling) {
         aside.polling = true;
-        aside.polled = w.counters.tasks;
-        run_.queues.actor(w.id).polls = aside.polled;
+        run_.queues.actor(w.id).polled = aside.polled;
+        run_.queues.actor(w.id).polls = aside.polled = w.counters.tasks;
         go_idle(w);
     }
     return start_round(w);

@@ -8,6 +8,7 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -42,7 +43,7 @@ _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
 
 
-_outer: list[type[BaseModel]] = []  # the model whose schema is being built
+_inside: ContextVar[bool] = ContextVar("_inside", default=False)  # whether this thread builds the schema of a model
 
 
 def _dumped(value: BaseModel, dumped: SerializerFunctionWrapHandler) -> Any:
@@ -75,12 +76,12 @@ class Model(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return the schema of the model; inside another model, a function that builds the schema at its first use."""
-        if not _outer:
-            _outer.append(cls)
+        if not _inside.get():
+            before = _inside.set(True)
             try:
                 return handler(source)
             finally:
-                _outer.pop()
+                _inside.reset(before)
 
         def validate(value: Any) -> BaseModel:
             return cls.model_validate(value)

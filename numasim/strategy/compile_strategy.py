@@ -13,7 +13,7 @@ from numasim.parts.models.runtime_model import BackoffSpec, FractionRule, Runtim
 from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
-from numasim.schema.enumerations import EVERY_TIER, Anchor, Full, Tier
+from numasim.schema.enumerations import EVERY_TIER, Anchor, Tier
 from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import Units, build_families, own_queues, queue_lines, queue_records
 from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, decode_levels
@@ -148,12 +148,13 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
 def _check_spills_find_room(plan: StealPlan) -> None:
     """Raise InputError if half of a full queue may find no room in the queues of the next dispatch rules."""
     seg = plan.seg[plan.row[[*plan.level["row"][plan.steal_levels :], len(plan.row) - 1]]]
-    rules = [plan.queues[plan.queue[first:end]] for first, end in pairwise(seg.tolist())]
+    rules = [plan.queue[first:end] for first, end in pairwise(seg.tolist())]
     for at, queues in enumerate(rules):
-        spilling = queues["family"][queues["full"] > Full.DISPLACE]
-        if len(spilling) and any(later["capacity"].any() for later in rules[at + 1 :]):
+        spilling = queues[plan.spills[queues]]
+        if len(spilling) and any(plan.queues["capacity"][later].any() for later in rules[at + 1 :]):
+            family = plan.families[plan.queues["family"][spilling[0]]]
             raise InputError(
-                f"half of a full {plan.families[spilling[0]]} leaves it for the queues of later rules",
+                f"half of a full {family} leaves it for the queues of later rules",
                 path=("dispatch", at),
                 expected="later rules whose queues have no capacity",
             )

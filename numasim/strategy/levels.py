@@ -186,11 +186,11 @@ class LevelTable:
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self._chance(level)
         record["data"] = codes.NONE8
-        record["amount_kind"], record["amount"], record["most"] = self._amount(level.amount or self.spec.amount)
+        amount = level.amount or self.spec.amount
+        record["amount_kind"], record["amount"], record["most"] = self._amount(amount)
         record["flags"] |= codes.FLAG_GATED * level.gated | codes.FLAG_OWN_FIRST * level.own_first
-        record["flags"] |= codes.FLAG_FORGET * level.forget | codes.FLAG_ABOVE * _is_above(
-            level.amount or self.spec.amount
-        )
+        above = isinstance(amount, AmountSpec) and amount.round == "above"
+        record["flags"] |= codes.FLAG_FORGET * level.forget | codes.FLAG_ABOVE * above
         record["flags"] |= codes.FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 
@@ -350,10 +350,6 @@ class LevelTable:
     def _is_head(pool: Pool, worker: int) -> bool:
         """Return whether ``worker`` is the first worker of its unit, by the units of the first family of ``pool``."""
         return bool(pool.first[pool.queue == pool.mine[0, worker]][0] == worker)
-
-
-def _is_above(amount: Amount) -> bool:
-    return isinstance(amount, AmountSpec) and amount.round == "above"
 
 
 def _pick(name: str) -> Pick:

@@ -84,6 +84,7 @@ class WorkerState:
         self.leaps = False  # whether the worker waits in a leapfrogging join, for a child that `taker` has begun
         self.taker = UNKNOWN
         self.polls = 0  # tasks that the worker has executed before the poll at hand; 0: no poll is at hand
+        self.polled = 0  # tasks that it had executed before the poll before
         self.fails = 0  # in a leapfrogging join: the fruitless rounds in a row so far
         self.cursor = [0] * levels
         self.chance_ppm: list[int] = []

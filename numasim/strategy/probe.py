@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from numasim.draws import DrawClass
 from numasim.parts.unit_factors import MILLION
-from numasim.schema.enumerations import AmountKind, Anchor, Full, Pick, Tier, Visit
+from numasim.schema.enumerations import AmountKind, Anchor, Pick, Tier, Visit
 from numasim.strategy.picking import (
     PICKERS,
     UNKNOWN,
@@ -71,7 +71,7 @@ class Prober:
         self._in_rounds = [level for level in self._steal if not level.every]
         self.polls = [level.every for level in self._steal if level.every]  # tasks from poll to poll, by level
         self._capacity: list[int] = plan.queues["capacity"].tolist()
-        self._full: list[int] = plan.queues["full"].tolist()
+        self._slots, self._spills = plan.slots.tolist(), plan.spills.tolist()
         self._chances = [tuple(int(part) for part in record) for record in plan.chance]
         self._owner = {int(q): worker for worker, q in enumerate(plan.own)}
         own = [*plan.own.tolist(), UNKNOWN]
@@ -156,9 +156,12 @@ class Prober:
                 return rule.index if deals else None
         return None
 
-    def set_polls(self, worker: int, polls: int) -> None:
-        """Let ``worker``, which has executed ``polls`` tasks, poll the levels that are due; 0: let it make rounds."""
-        self._states[worker].polls = polls
+    def set_polls(self, worker: int, polls: int, polled: int = 0) -> None:
+        """Let ``worker``, which has executed ``polls`` tasks, poll the levels that are due since ``polled`` tasks.
+
+        With ``polls`` 0 the worker makes rounds again.
+        """
+        self._states[worker].polls, self._states[worker].polled = polls, polled
 
     def turn(self, position: int, rule: int) -> int:
         """Return the round-robin position of a worker or the producer in dispatch rule ``rule``."""
@@ -333,10 +336,10 @@ class Prober:
         return NO_ROOM
 
     def _has_room(self, queue: int, turn: Turn) -> bool:
-        capacity, full = self._capacity[queue], self._full[queue]
-        if full == Full.DISPLACE:
+        if self._slots[queue]:
             return turn.slots
-        return not capacity or turn.view.length[queue] < capacity or (turn.spills and full > Full.DISPLACE)
+        capacity = self._capacity[queue]
+        return not capacity or turn.view.length[queue] < capacity or (turn.spills and self._spills[queue])
 
     def _rule_row(self, rule: Level, turn: Turn) -> Row:
         if rule.anchor is Anchor.ALL:
@@ -348,8 +351,8 @@ class Prober:
     def _walk(self, state: WorkerState, view: View) -> Iterator[tuple[int, int]]:
         """Yield the probes of a round of any shape."""
         turn = Turn(state, state.victims, view)
-        polled = [level for level in self._steal if level.every and state.polls % level.every == 0]
-        for level in polled if state.polls else self._in_rounds:
+        due = (each for each in self._steal if each.every and is_due(each.every, state.polls, state.polled))
+        for level in due if state.polls else self._in_rounds:
             if not self._is_open(level, state, view):
                 continue
             row = self._row(level, state)
@@ -406,6 +409,11 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
             some = [queue for queue in segment if bits[queue]]
         if some:
             yield level, some[stream.below(len(some))]
+
+
+def is_due(every: int, tasks: int, polled: int) -> bool:
+    """Return whether a level with ``every`` is polled after ``tasks`` tasks, if the last poll was after ``polled``."""
+    return tasks // every > polled // every
 
 
 def _is_idle(level: Level, state: WorkerState) -> bool:

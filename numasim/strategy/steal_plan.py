@@ -110,9 +110,14 @@ class StealPlan:
         return np.asarray(self.queues["full"] == Full.DISPLACE)
 
     @property
+    def spills(self) -> npt.NDArray[np.bool_]:
+        """Return [queues] whether half of the queue leaves it if a worker puts a task into it while it is full."""
+        return np.isin(self.queues["full"], (Full.SPILL_OLDEST, Full.SPILL_NEWEST))
+
+    @property
     def moves_tasks(self) -> bool:
         """Return whether tasks of a full queue leave it for another queue."""
-        return bool(np.isin(self.queues["full"], (Full.DISPLACE, Full.SPILL_OLDEST, Full.SPILL_NEWEST)).any())
+        return bool((self.slots | self.spills).any())
 
     @property
     def polls(self) -> bool:

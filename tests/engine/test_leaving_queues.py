@@ -145,6 +145,19 @@ def test_a_level_is_polled_each_time_that_so_many_tasks_have_been_executed(every
     assert seen.order().index(1) == place
 
 
+def test_a_poll_is_not_missed_if_several_tasks_end_before_the_worker_looks_for_the_next() -> None:
+    # Task 1 is in the queue of all, task 2 in the own queue; tasks 3 and 4 find no room and are executed inside the
+    # root. When the root ends, three tasks have been executed: with every: 2 a poll is due.
+    own = {"per": "worker", "own": "fifo", "capacity": 1}
+    strategy = stealing(
+        {"from": "own", "queue": "global", "every": 2},
+        {"from": "own", "queue": "global"},
+        queues={"deque": own, "global": {"per": "machine", "capacity": 1}},
+        dispatch=[{"to": "any", "queue": "global"}, {"to": "own", "queue": "deque"}],
+    )
+    assert run(graph(task(*[task(1 * NS)] * 4)), 1, strategy).order() == [3, 4, 1, 2]
+
+
 def test_a_poll_takes_the_time_of_a_probe() -> None:
     # The root is dealt to the queue of all, where the worker finds it after 100 ns. With every: 2 the worker polls
     # after 2, 4, 6, 8 and 10 of 11 tasks, 100 ns each; the first poll finds task 1.

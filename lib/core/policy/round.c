@@ -73,7 +73,7 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
  * leapfrogging join a level without the anchor thief (A-48), except in one round after every `leap_after` fruitless
  * rounds. */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
-    const bool due = actor->polls ? level->every && actor->polls % level->every == 0 : !level->every;
+    const bool due = actor->polls ? ns_is_due(level->every, actor->polls, actor->polled) : !level->every;
     if (!due || !actor->leaps || level->anchor == NS_ANCHOR_THIEF) return !due;
     return !level->leap_after || !actor->fails || actor->fails % level->leap_after;
 }

@@ -35,9 +35,9 @@ typedef struct {
     int32_t position, own, last, parent, thief; /* workers or queues; NS_UNKNOWN: none */
     bool leapfrogs, leaps;                      /* `leapfrogs`: its joins do; `leaps`: it waits in a join now */
     int64_t robbed;                             /* tasks that other workers have taken from its own queue */
-    int64_t polls; /* tasks that it has executed before the poll at hand; 0: it makes rounds */
-    int32_t taker; /* in a leapfrogging join: the worker that it may steal from, or NS_UNKNOWN */
-    int64_t fails; /* in a leapfrogging join: its fruitless rounds in a row so far */
+    int64_t polls, polled; /* tasks executed before the poll at hand (0: it makes rounds), and before the last one */
+    int32_t taker;         /* in a leapfrogging join: the worker that it may steal from, or NS_UNKNOWN */
+    int64_t fails;         /* in a leapfrogging join: its fruitless rounds in a row so far */
     ns_stream victims, dispatch;
     int64_t *cursor;     /* [levels] round-robin cursors */
     int32_t *chance_ppm; /* [chances] */
@@ -65,6 +65,11 @@ void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64
 static inline uint32_t ns_segment_draw(const ns_plan *plan, uint32_t segment, ns_stream *stream) {
     const uint32_t first = plan->seg[segment], size = plan->seg[segment + 1] - first;
     return plan->queue[first + ns_stream_below(stream, size)];
+}
+
+/* Whether a level with `every` is polled after `tasks` tasks, if the last poll was after `polled` tasks. */
+static inline bool ns_is_due(uint32_t every, int64_t tasks, int64_t polled) {
+    return every && tasks / every > polled / every;
 }
 
 /* Whether half of the queue leaves it if a worker puts a task into it while it is full. */

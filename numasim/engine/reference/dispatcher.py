@@ -56,7 +56,7 @@ class Dispatcher(Component):
         self._resting = resting
         self._locate_ps = plan.costs.locate_ps
         self._move_ps = plan.costs.move_ps
-        self._spilling = [full in (Full.SPILL_OLDEST, Full.SPILL_NEWEST) for full in run.tables.full]
+        self._spilling = plan.steal.spills.tolist()
         self._source = NO_ROOM  # the full queue whose half leaves it together with the task chosen for last
         self._resume_ppm = plan.inline_resume_ppm
         self._overflowed = [False] * len(plan.steal.queues)

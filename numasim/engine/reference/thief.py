@@ -23,6 +23,7 @@ from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.queue_lines import QueueLines
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_queues import Measured, computed_thresholds
+from numasim.strategy.probe import is_due
 from numasim.strategy.sync_places import NO_LOCK
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
@@ -273,15 +274,15 @@ class Thief(Component):
     # ---- polls between tasks (`every` of a level) ------------------------------------------------------------------
 
     def _is_poll_due(self, w: Worker) -> bool:
-        due = w.tasks != w.polled and any(w.tasks % every == 0 for every in self._polls)
+        due = any(is_due(every, w.tasks, w.polled) for every in self._polls)
         return due and not w.idle and self._joins.may_probe(w)
 
     def _poll(self, w: Worker) -> bool:
         """Probe the levels that are due: a short idle episode in which the worker does not search."""
         if not w.polling:
             w.polling = True
+            self._prober.set_polls(w.id, w.tasks, w.polled)
             w.polled = w.tasks
-            self._prober.set_polls(w.id, w.tasks)
             self._go_idle(w)
         return self._start_round(w)
 
