@@ -577,6 +577,7 @@ private:
         ++frame.at;
         frame.path_ps = std::max(frame.path_ps, joined_ps);
         w.owed_ps += run.plan.costs.wait_ps;
+        if (!run.aside.empty()) run.aside[w.id].looked = w.counters.tasks;
         if (lines_ != nullptr) lines_->pass_wait(w, static_cast<std::uint32_t>(w.stack.back()));
     }
 

@@ -22,17 +22,22 @@ Thief::Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& sour
       tracks_parent_(ns_plan_has_anchor(&run.plan.steal, NS_ANCHOR_PARENT)),
       polls_(std::any_of(run.plan.steal.level, run.plan.steal.level + run.plan.steal.steal_levels,
                          [](const ns_level& level) { return level.every != 0; })),
+      breaks_(polls_ || run.plan.costs.yield_ps != 0),
       beginnings_matter_(run.plan.work_first || tracks_parent_ || leaps_ || run.plan.counts_live) {}
 
 // `seek` goes on: the worker has a dealt task, or its own queue has no task for it.
 bool Thief::seek_further(Worker& w) {
+    if (run_.plan.costs.yield_ps != 0 && run_.aside[w.id].looked != w.counters.tasks) {
+        run_.aside[w.id].looked = w.counters.tasks;
+        w.owed_ps += run_.plan.costs.yield_ps;
+    }
     if (!w.agenda.empty() && w.stack.empty()) {
         count_slot_run(w, 0);
         begin(w, w.agenda.take());
         return true;
     }
     if (polls(w) || (polls_ && is_poll_due(w))) return poll(w);
-    if ((polls_ || !w.agenda.empty()) && pop_own(w, run_.plan.refill)) return true;
+    if ((breaks_ || !w.agenda.empty()) && pop_own(w, run_.plan.refill)) return true;
     if (!w.idle) {
         go_idle(w);
         begin_search(w);

@@ -28,7 +28,7 @@ public:
 
     // Let the worker begin its next dealt task or a task of its own queue, or start to search. False: it is idle now.
     [[gnu::always_inline]] bool seek(Worker& w) {
-        return (w.agenda.empty() && !polls_ && pop_own(w, run_.plan.refill)) || seek_further(w);
+        return (w.agenda.empty() && !breaks_ && pop_own(w, run_.plan.refill)) || seek_further(w);
     }
     // Begin the task of the slot, else the next task of the own queue if the queue holds more than `keep` tasks. A
     // negative `keep` stands for the own queue's threshold s.
@@ -122,7 +122,7 @@ private:
     Resting* const resting_;        // or nullptr
     HelperThreads* const helpers_;  // or nullptr
     std::vector<Task> taken_;       // the tasks of the present steal
-    const bool strict_, leaps_, tracks_parent_, polls_, beginnings_matter_;
+    const bool strict_, leaps_, tracks_parent_, polls_, breaks_, beginnings_matter_;
     // Steals after which no task was begun at once; unfinished and executed tasks when `count_pass` last compared them.
     std::int64_t passes_ = 0, unfinished_before_ = 0, executed_before_ = 0;
 };

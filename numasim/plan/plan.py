@@ -53,6 +53,7 @@ class Costs(Frozen):
     look_ps: int = 0  # to look at the place of one worker, in search of a sleeper
     deep_ps: int = 0  # waking a worker that has slept for longer takes ``deep_wake_ps`` more
     deep_wake_ps: int = 0
+    yield_ps: int = 0  # before each further task that a worker looks for at a wait (model 4.1)
     faults_per_s: int = 0  # page faults that the address space handles; 0: no limit
     fault_alpha_ppm: int = 0  # the loss of ``faults_per_s`` for each further node whose workers fault
     unmap_ps: int = 0  # time of giving back a page

@@ -111,6 +111,7 @@ CONDITIONS: tuple[Condition, ...] = (
         lambda plan: np.array_equal(np.sort(plan.steal.own), np.arange(len(plan.steal.queues))), "queues are shared"
     ),
     Condition(lambda plan: not plan.steal.queues["capacity"].any(), "queues have a capacity"),
+    Condition(lambda plan: not plan.costs.yield_ps, "workers yield between the tasks of a wait"),
     Condition(lambda plan: plan.inline_above < 0, "the number of unfinished tasks decides where new tasks go"),
     Condition(
         lambda plan: has_own_dispatch(plan.steal), "new tasks do not go to the spawning worker's own queue first"

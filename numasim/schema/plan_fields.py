@@ -579,7 +579,7 @@ COSTS = Structure(
         cost("probe_far_ps"),
         cost("least_probe_ps", low="1"),
         Choice("line", enums.LineName, note="whether and how transfers of cache lines are paid"),
-        *(cost(name) for name in ("unpark_ps", "look_ps", "deep_ps", "deep_wake_ps")),
+        *(cost(name) for name in ("unpark_ps", "look_ps", "deep_ps", "deep_wake_ps", "yield_ps")),
     ),
 )
 IDLE_PHASE = Structure(

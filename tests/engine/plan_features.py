@@ -126,6 +126,7 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "slots that nobody steals from": lambda plan: bool(plan.steal.queues["hidden"].any()),
     "queues that spill": lambda plan: bool((plan.steal.queues["full"] > Full.DISPLACE).any()),
     "polls": lambda plan: plan.steal.polls,
+    "yields between tasks": lambda plan: bool(plan.costs.yield_ps),
     "lines that move": lambda plan: plan.costs.line,
     "more than four workers": lambda plan: plan.workers.workers > 4,
     "more than 64 workers": lambda plan: plan.workers.workers > 64,

@@ -282,6 +282,7 @@ COSTS: Options = {
     "faults_per_s": (40, (0, 1000, 1_000_000, 50_000_000)),
     "fault_alpha": (40, FRACTIONS),
     "unmap_batch": (40, (0, 1, 2, 100)),
+    "yield_ns": (10, NANOSECONDS),  # workers that yield are never skipped ahead
     "line": (50, ("no", "yes", "yes", "latency")),
 }
 SLEEP: Options = {"recheck": (70, get_args(RecheckRule)), "first_ns": (25, (1, 700, 5000)), "misses": (10, ("yes",))}

@@ -372,6 +372,20 @@ def test_items_that_the_master_makes_run_at_once_above_the_bound() -> None:
     assert seen.order() == [2, 3, 4, 1, 0]
 
 
+def test_a_worker_yields_after_each_task_of_a_wait_but_the_last() -> None:
+    """One worker. The outer wait is for tasks 1 and 2: one yield. Task 2 waits for one child at a time, twice: none."""
+    both_waits = task(10 * NS, task(7 * NS), WAIT, task(8 * NS), WAIT)
+    work = graph(task(task(100 * NS), both_waits, WAIT))
+    seen = run(work, workers=1, how=runtime(join="help", costs={"yield_ns": 5}))
+    assert seen["makespan_ps"] == (10 + 7 + 8 + 5 + 100) * NS
+
+
+def test_a_worker_yields_after_each_item_of_a_loop() -> None:
+    """One worker, five items that an extra producer makes: the worker looks for an item after each of four others."""
+    seen = run(items(5, 100 * NS), workers=1, how=runtime(costs={"yield_ns": 5}))
+    assert seen["makespan_ps"] == (5 * 100 + 4 * 5) * NS
+
+
 def test_a_growing_queue_has_no_bound() -> None:
     work = graph(task(*[task(100 * NS) for _ in range(6)], WAIT))
     seen = run(work, workers=1, how=runtime(on_full="grow"))

@@ -104,6 +104,7 @@ COUPLED: dict[str, list[Plan]] = {
     ],
     "queues are shared": [tree({"from": "own", "queue": "global"}, **GLOBAL)],
     "queues have a capacity": [tree(work=work, how={"capacity": 9, "on_full": "inline"}) for work in (TREE, RANGE)],
+    "workers yield between the tasks of a wait": [tree(how={"costs": {"yield_ns": 1}})],
     "the number of unfinished tasks decides where new tasks go": [tree(how={"inline_above": 1})],
     "new tasks do not go to the spawning worker's own queue first": [tree(dispatch=[{"to": "any", "pick": "random"}])],
     "the strategy watches the lengths of queues": [

@@ -1006,6 +1006,11 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_integer(reader, "deep_wake_ps", 0, NS_MOST_COST_PS, &value)) return false;
         plan->costs.deep_wake_ps = (int64_t)value;
     }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "yield_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        plan->costs.yield_ps = (int64_t)value;
+    }
     if (!ns_read_u8s(reader, "queue_lines", NS_ANY_SIZE, &plan->queue_lines)) return false;
     if (!ns_require_u8s(reader, "queue_lines", plan->queue_lines, 1, 2)) return false;
     if (!ns_read_flag(reader, "idle_given", &plan->idle.given)) return false;

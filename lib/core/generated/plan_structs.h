@@ -359,6 +359,7 @@ typedef struct ns_operation_costs {
     int64_t look_ps;
     int64_t deep_ps;
     int64_t deep_wake_ps;
+    int64_t yield_ps;
 } ns_operation_costs;
 
 /* A phase of fruitless rounds of a worker that finds no task. */

@@ -215,7 +215,7 @@ public:
             const std::int64_t low =
                 std::max(run_.queues.thresholds(q).low, std::max<std::int64_t>(run_.plan.refill, 0));
             steady.end_ps.push_back(memory_.end_ps(w));
-            steady.period_ps.push_back(run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
+            steady.period_ps.push_back(taking_ps_ + memory_.steady_ps(w, times));
             steady.spare.push_back(std::max<std::int64_t>(0, run_.queues.capacity(q) - low - 2));
             steady.announces.push_back(run_.queues.room_to_announce(q));
         }
@@ -246,10 +246,9 @@ private:
         std::int64_t made = 0;
         for (Worker& w : run_.team) {
             const std::int64_t items = taken[w.id];
-            const std::int64_t due_ps =
-                memory_.end_ps(w) + items * (run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
+            const std::int64_t due_ps = memory_.end_ps(w) + items * (taking_ps_ + memory_.steady_ps(w, times));
             w.counters.tasks += items;
-            w.counters.overhead_ps += items * run_.plan.costs.pop_ps;
+            w.counters.overhead_ps += items * taking_ps_;
             run_.queues.pass(static_cast<std::uint32_t>(w.own), items);
             if (moment.announced[w.id]) run_.queues.announce(static_cast<std::uint32_t>(w.own));
             memory_.pass_items(w, times, items, due_ps);
@@ -268,6 +267,7 @@ private:
     std::size_t tried_for_ = 0;    // number of producers at the last try to pass over time
     std::uint64_t try_below_ = 0;  // items left below which the next try is made
     std::int64_t passed_items_ = 0;
+    const std::int64_t taking_ps_ = run_.plan.costs.pop_ps + run_.plan.costs.yield_ps;  // between two items of a worker
 };
 
 }  // namespace numasim

@@ -52,7 +52,7 @@ struct Run {
           ranges(plan, seed),
           queues(plan, seed, recorder),
           team(new_team(plan)),
-          aside(new_aside(plan.steal)),
+          aside(new_aside(plan)),
           frames(plan, prepared.programs),
           controls(plan, frames, ranges, queues),
           steals(plan.nodes) {}

@@ -37,11 +37,12 @@ inline Team new_team(const Plan& plan) {
 }
 
 // [workers] the `Aside` of each worker; empty if the plan needs none.
-inline std::vector<Aside> new_aside(const ns_plan& plan) {
+inline std::vector<Aside> new_aside(const Plan& whole) {
+    const ns_plan& plan = whole.steal;
     const auto moves = [](const ns_queue& queue) { return queue.full == NS_FULL_DISPLACE || ns_spills(&queue); };
     const auto polled = [](const ns_level& level) { return level.every != 0; };
     const bool needed = std::any_of(plan.queues, plan.queues + plan.queue_count, moves) ||
-                        std::any_of(plan.level, plan.level + plan.steal_levels, polled);
+                        std::any_of(plan.level, plan.level + plan.steal_levels, polled) || whole.costs.yield_ps != 0;
     std::vector<Aside> aside(needed ? plan.workers : 0);
     for (std::uint32_t q = 0; needed && q < plan.queue_count; ++q) {
         if (plan.queues[q].full == NS_FULL_DISPLACE)

@@ -110,7 +110,8 @@ struct alignas(64) Worker : ns_worker_state {
     std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when the worker became idle
 };
 
-// The part of a worker's state that only plans use in which tasks leave full queues, or workers poll between tasks.
+// The part of a worker's state that only plans use in which tasks leave full queues, or workers poll or yield between
+// tasks.
 struct Aside {
     std::int32_t slot = NS_UNKNOWN;         // its slot, in front of its own queue
     std::uint32_t first_rule = 0;           // the first dispatch rule for the next task of its outbox
@@ -119,6 +120,7 @@ struct Aside {
     bool polling = false;                   // it polls levels
     std::int32_t spills_from = NS_UNKNOWN;  // while it waits for a lock to put tasks: the full queue that they leave
     std::int64_t polled = 0;                // its `tasks` at the last poll
+    std::int64_t looked = 0;                // its `tasks` when it last looked for a task or passed a wait
 };
 
 // With an even number of cache lines per record, one field of all workers would map to few sets of a cache.

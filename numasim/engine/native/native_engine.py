@@ -185,7 +185,7 @@ def _costs(plan: Plan, tables: Tables) -> Fields:
     near, far = tables.probe_costs_ps
     return {
         **{name: getattr(costs, name) for name in (*names, "locate_ps", "signal_ps", "fault_ps", "migrate_ps", "line")},
-        **{name: getattr(costs, name) for name in ("unpark_ps", "look_ps", "deep_ps", "deep_wake_ps")},
+        **{name: getattr(costs, name) for name in ("unpark_ps", "look_ps", "deep_ps", "deep_wake_ps", "yield_ps")},
         "probe_near_ps": near,
         "probe_far_ps": far,
         "least_probe_ps": MIN_STEP_PS,

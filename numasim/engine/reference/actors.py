@@ -90,6 +90,7 @@ class Worker:
     probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # still to send: (level, queue)
     probed: bool = False  # whether the present round has sent any probe
     round_goes_on: bool = False  # the next poll goes on with the round
+    looked: int = 0  # the worker's ``tasks`` when it last looked for a task or passed a wait
     polled: int = 0  # the worker's ``tasks`` at the last poll of a level between tasks
     polling: bool = False  # such a poll is under way
     level: int = 0  # the level of the probe that is under way

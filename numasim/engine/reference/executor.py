@@ -313,6 +313,7 @@ class Executor(Component):
         joined_ps = program.joined_ps[task] if program.code[at] == WAIT else program.gathered_ps[program.operand[at]]
         program.path_ps[task] = max(program.path_ps[task], joined_ps)
         w.owed_ps += self._plan.costs.wait_ps
+        w.looked = w.tasks
         if self._lines:
             self._lines.pass_wait(w, task)
         return True

@@ -140,7 +140,7 @@ class SteadyProduction:
             waiting_since=self._run.clock.now,
             cursor=cursor,
             end=[w.due for w in workers],
-            period=[tables.pop_ps + self._memory.work.item_ps(w, family) for w in workers],
+            period=[tables.again_ps + self._memory.work.item_ps(w, family) for w in workers],
             spare=[max(0, queues.capacity[q] - low[q] - 2) for q in own],
             announces=[queues.room_to_announce(q) for q in own],
             push_ps=tables.push_ps,
@@ -167,10 +167,10 @@ class SteadyProduction:
         """Count ``taken`` items for a worker and move the end of the item in hand."""
         tables, clock = self._run.tables, self._run.clock
         w.tasks += taken
-        w.overhead_ps += taken * tables.pop_ps
+        w.overhead_ps += taken * tables.again_ps
         assert w.own is not None
         self._run.queues.pushes[w.own] += taken
-        due = w.due + taken * (tables.pop_ps + self._memory.work.item_ps(w, family))
+        due = w.due + taken * (tables.again_ps + self._memory.work.item_ps(w, family))
         self._memory.work.pass_items(w, family, taken, due)
         clock.reschedule_flow(w, due)
 

@@ -93,7 +93,7 @@ class Stretches(Component):
         family, _ = self._tables.item(task)
         items = tasks - self._tables.range_base[family]
         total, local = self._ranges[family].items(w.node, items)
-        end = self._clock.now + w.owed_ps + np.cumsum(total) + np.arange(len(items)) * self._tables.pop_ps
+        end = self._clock.now + w.owed_ps + np.cumsum(total) + np.arange(len(items)) * self._tables.again_ps
         self._stretch[w.id] = Stretch(family, items, total, local, end, planned=len(items) - 1)
         w.pay()
         self._clock.schedule(w, SEG_END, int(end[-1]) - self._clock.now)
@@ -147,5 +147,5 @@ class Stretches(Component):
             self._recorder.log += [Executed(task, 0, w.id, end - step, end) for task, end, step in rows]
         self._known.add_items(w, stretch.family, items, total, local)
         w.tasks += done
-        w.overhead_ps += stretch.planned * self._tables.pop_ps
+        w.overhead_ps += stretch.planned * self._tables.again_ps
         self._progress.finish(done)

@@ -55,6 +55,7 @@ class Tables:
         self.queue_lock = plan.words.queue_lock.tolist() or [NO_LOCK] * len(queues)
         self.push_ps = costs.push_ps
         self.pop_ps = costs.pop_ps
+        self.again_ps = costs.pop_ps + costs.yield_ps  # between two items of a worker
         self.join_ps = costs.join_ps
         self.latency = costs.line == "latency"
         self.served = costs.line == "yes"

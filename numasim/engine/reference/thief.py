@@ -87,6 +87,7 @@ class Thief(Component):
         self._copies = run.plan.steal.copies
         self._own_end = run.tables.own_end
         self._pop_ps = run.tables.pop_ps
+        self._yield_ps = run.plan.costs.yield_ps
         self._work_first = run.tables.work_first
         self._tracks_parent = run.prober.tracks_parent
         self._beginnings_matter = self._work_first or self._tracks_parent or run.joins.leaps or self._gated
@@ -101,6 +102,9 @@ class Thief(Component):
 
     def seek(self, w: Worker) -> bool:
         """Take the next implicit body or own task, or start to search; False when the worker is now idle."""
+        if self._yield_ps and w.tasks != w.looked:
+            w.looked = w.tasks
+            w.owed_ps += self._yield_ps
         if w.agenda and not w.stack:
             w.slot_run = 0
             self._begin(w, w.agenda.popleft())

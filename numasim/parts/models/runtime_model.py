@@ -89,7 +89,7 @@ LineRule = Annotated[LineName, Choices(meanings.COST_LINE), BeforeValidator(_lin
 class CostSpec(LeanModel):
     """The cost of each operation of the runtime in nanoseconds (model 4.1)."""
 
-    left_out: ClassVar[Collection[str]] = ("unpark_ns", "look_ns", "deep_ns", "deep_wake_ns")
+    left_out: ClassVar[Collection[str]] = ("unpark_ns", "look_ns", "deep_ns", "deep_wake_ns", "yield_ns")
 
     push_ns: Nanoseconds = Field(
         Decimal(0), description="Putting a task into a queue; also the pace of a producer of range items."
@@ -163,6 +163,11 @@ class CostSpec(LeanModel):
         description="After a longer sleep, waking takes deep_wake_ns more, as the core is in a deep idle state.",
     )
     deep_wake_ns: Nanoseconds = Field(Decimal(0), description="See deep_ns.")
+    yield_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Giving the processor to the operating system after each task but the last of a wait, as LLVM's "
+        "OpenMP does unless OMP_WAIT_POLICY is active (model 4.1).",
+    )
     line: LineRule = Field(
         "no", description="Whether transfers of cache lines of queues and of joins' counters are paid (model 4.1, 5.6)."
     )

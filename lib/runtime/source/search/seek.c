@@ -134,7 +134,14 @@ static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wa
 
 ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    if (wait->is_over(wait->context)) return NULL;
+    const bool ended_one = worker->base.tasks != worker->search.looked, over = wait->is_over(wait->context);
+    worker->search.looked = worker->base.tasks;
+    if (over) return NULL;
+    const int64_t yield_ps = pool->file.plan.costs.yield_ps;
+    if (yield_ps && ended_one) {
+        ns_thread_owe(yield_ps);
+        ns_yield();
+    }
     ns_thread_task *task = pop_own(worker, wait, pool->file.plan.refill);
     if (!task) {
         const ns_full_plan *plan = &pool->file.plan;

@@ -33,6 +33,7 @@ typedef struct {
     ns_view view;
     int64_t fails;       /* number of successive rounds of probes without a find */
     int64_t idle_ps;     /* time of all searches */
+    int64_t looked;      /* number of executed tasks when the worker last looked for a task or passed a wait */
     int64_t *bytes;      /* [nodes] bytes of an access by node */
     int64_t *similarity; /* [nodes] */
     ns_objects *objects; /* [2 nodes] objects of the task that is being placed: reads of each node, then writes */
