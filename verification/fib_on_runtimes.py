@@ -7,8 +7,8 @@ cmeel-libomp brings LLVM's runtime, which also runs programs of g++; FOLDER has 
 wheel of tbb-devel brings them. The simulation takes the shipped strategy and runtime of the same name, the transfer of
 a cache line that `numasim calibrate` measures, and these costs:
 
-- LLVM OpenMP: the costs that `numasim calibrate --openmp libomp` measures (spawn, take, wait, steal). LLVM makes no
-  tasks in a team of one thread, so that one thread tells nothing of two.
+- LLVM OpenMP: the costs that `numasim calibrate --openmp libomp` measures (spawn, take, yield, wait, steal). LLVM makes
+  no tasks in a team of one thread, so that one thread tells nothing of two.
 - oneTBB: one number is fitted, on one thread alone: `pop_ns`, the time of a task that no other cost covers.
 
 The prediction for two threads is printed beside the measured value, and beside the null model: the sum of the costs of
@@ -54,7 +54,7 @@ def measured(program: Path, libraries: Path) -> tuple[float, float]:
     for threads in (1, 2) * SAMPLES:
         words = [str(program), str(N), str(threads)]
         done = subprocess.run(words, env=where, check=True, capture_output=True, text=True)
-        seen[threads].append(int(done.stdout.split()[1]) / sum(fib_calls(N)))
+        seen[threads].append(int(done.stdout.split()[1]) / fib_calls(N)[0])
     return statistics.median(seen[1]), statistics.median(seen[2])
 
 
@@ -63,7 +63,7 @@ def openmp_costs(folder: Path) -> dict[str, float]:
     file = folder / "libomp.yaml"
     subprocess.run([*NUMASIM, "calibrate", "--openmp", "libomp", "-o", file], check=True, stdout=subprocess.DEVNULL)
     given = yaml.safe_load(file.read_text("utf-8"))["costs"]
-    return {name: given[name] for name in ("push_ns", "pop_ns", "join_ns", "wait_ns", "take_ns")}
+    return {name: given[name] for name in ("push_ns", "pop_ns", "yield_ns", "join_ns", "wait_ns", "take_ns")}
 
 
 def simulated(machine: Path, name: str, workers: int, costs: Mapping[str, float]) -> float:

@@ -172,6 +172,25 @@ static void steal_tasks(void *data) {
     }
 }
 
+/* Thread 0 makes tasks and waits for each of them; thread 1 waits for thread 0. */
+static void wait_for_each(void *data) {
+    for (int round = 0; round < ROUNDS; round++) {
+        meet(2);
+        if (openmp.thread()) {
+            for (int tries = 0; atomic_load(&released) <= round;) pause_while_waiting(&tries);
+        } else {
+            const int64_t begin = now_ns();
+            for (int i = 0; i < TASKS; i++) {
+                task(nothing);
+                openmp.taskwait();
+            }
+            least(now_ns() - begin);
+            atomic_store(&released, round + 1);
+        }
+        openmp.barrier();
+    }
+}
+
 static void wait_for_nothing(void *data) {
     if (openmp.thread()) return;
     for (int round = 0; round < ROUNDS; round++) {
@@ -226,6 +245,7 @@ static void measure(const char *name, void (*body)(void *), int argument, unsign
 static int costs(void) {
     measure("push", make_tasks, 0, 2, TASKS);
     measure("execute", make_tasks, 1, 2, TASKS);
+    measure("each", wait_for_each, 0, 2, TASKS);
     measure("steal", steal_tasks, 0, 2, TASKS - 1);
     measure("wait", wait_for_nothing, 0, 2, TASKS);
     measure("barrier", barriers, 0, 2, TASKS);
