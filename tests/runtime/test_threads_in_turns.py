@@ -246,6 +246,12 @@ def test_searches_of_other_runtimes_take_the_same_steps(tmp_path: Path, search: 
     check_same_steps(plan_for_shares(str(tmp_path / "searching.yaml"), 16, RINGS), seed)
 
 
+def test_yields_between_tasks_take_the_same_steps() -> None:
+    for join in ("help", "strict"):
+        plan = plan_for_shares("randomized", 16, RINGS | {"join": join, "costs": {"yield_ns": 70}})
+        check_same_steps(plan, 1)
+
+
 DEALT = "steal: [{from: others, tries: all, if: awake}]\ndispatch: [{to: any, pick: random}]\n"
 MISSED = "queues: {deque: {per: worker, lock: yes}}\nsteal: [{from: others, pick: in-order, tries: all}]\n"
 

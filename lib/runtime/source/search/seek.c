@@ -132,16 +132,20 @@ static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wa
     return task;
 }
 
+static void yield_between_tasks(int64_t ps) {
+#ifdef NS_TURNS
+    ns_thread_owe(ps);
+#else
+    ns_yield();
+#endif
+}
+
 ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool ended_one = worker->base.tasks != worker->search.looked, over = wait->is_over(wait->context);
     worker->search.looked = worker->base.tasks;
     if (over) return NULL;
-    const int64_t yield_ps = pool->file.plan.costs.yield_ps;
-    if (yield_ps && ended_one) {
-        ns_thread_owe(yield_ps);
-        ns_yield();
-    }
+    if (ended_one && pool->file.plan.costs.yield_ps) yield_between_tasks(pool->file.plan.costs.yield_ps);
     ns_thread_task *task = pop_own(worker, wait, pool->file.plan.refill);
     if (!task) {
         const ns_full_plan *plan = &pool->file.plan;
