@@ -22,10 +22,10 @@ static inline uint32_t ns_word_count(uint64_t word) {
     return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* The place (0 to 63) of the lowest set bit of `word`, which has at least one set bit. */
+/* The position (0 to 63) of the lowest set bit of `word`, which has at least one set bit. */
 static inline uint32_t ns_word_first(uint64_t word) { return (uint32_t)__builtin_ctzll(word); }
 
-/* The place (0 to 63) of set bit number `nth` of `word`, counted from zero at the lowest set bit. */
+/* The position (0 to 63) of set bit number `nth` of `word`, counted from zero at the lowest set bit. */
 static inline uint32_t ns_word_nth(uint64_t word, uint32_t nth) {
     while (nth--) word &= word - 1;
     return ns_word_first(word);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The head of a piece of memory, with a link to the piece that was taken before this piece. */
+/* The head of a block of memory, with a link to the block that was allocated before. */
 typedef struct {
     _Alignas(max_align_t) void *before;
 } head;

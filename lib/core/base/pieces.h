@@ -1,17 +1,18 @@
-/* Memory that is taken in pieces, one `calloc` each. All pieces are released together. */
+/* Blocks of zeroed memory that are allocated one by one, each by `calloc`, and freed together. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A list of pieces. A record of zeros has no pieces. */
+/* A list of blocks. A record of zeros is an empty list. */
 typedef struct {
-    void *newest;  /* the pieces are linked, the newest first */
-    bool is_short; /* whether there was no memory for some piece */
+    void *newest;  /* the block that was allocated last; each block links to the block before */
+    bool is_short; /* whether some allocation has failed */
 } ns_pieces;
 
-/* Return memory of zeros for `count` things of `bytes` bytes each, or NULL if there is no memory. */
+/* Allocate zeroed memory for `count` things of `bytes` bytes each. Returns NULL, and sets `is_short`, if this fails. */
 void *ns_pieces_take(ns_pieces *self, uint64_t count, size_t bytes);
 
+/* Free all blocks. The list is empty then. */
 void ns_pieces_release(ns_pieces *self);

@@ -1,6 +1,6 @@
 #include "execution/steps.h"
 
-/* Enter the loops that begin with `phase`. */
+/* Enter all loops that begin with the present phase. */
 static void enter_loops(ns_steps *self) {
     while (self->next_loop < (int64_t)self->loops->count && self->loops->at[self->next_loop].first == self->phase) {
         self->state[self->next_loop] = (ns_loop_state){.around = self->inner};
@@ -9,7 +9,7 @@ static void enter_loops(ns_steps *self) {
     }
 }
 
-/* Whether the end of the present phase ends the last pass through the loop. */
+/* Whether the present phase is the last phase of the last pass through the loop. */
 static bool is_last_pass(const ns_steps *self, int64_t loop) {
     const ns_loop *one = &self->loops->at[loop];
     return one->end == self->phase + 1 && self->state[loop].pass + 1 == one->repeat;

@@ -9,8 +9,8 @@ static bool asks_for_numbers(const ns_plan *steal) {
     return false;
 }
 
-/* Whether some rows of the graph are no tasks. If the strategy asks for numbers, only graphs without such rows are
- * folded (repeated subtrees share rows). All rows of a folded graph are thus tasks here. */
+/* Whether some entries (rows) of the graph are calls or implicit tasks. A folded graph (equal subtrees share rows) has
+ * none: a graph with such rows is not folded if the strategy asks for numbers. */
 static bool have_others(const ns_graph *graph) {
     for (int64_t row = 0; row < graph->rows && !graph->folded; row++) {
         if (graph->kind.at[row] != NS_ROW_TASK) return true;
@@ -61,7 +61,7 @@ void ns_task_numbers_start_phase(ns_task_numbers *self, const ns_phase *phase) {
 
 uint64_t ns_task_number(const ns_task_numbers *self, int64_t id) {
     if (!self->trees) return 0;
-    uint64_t at = 0, trees = self->trees; /* in the end: the last subtree whose root's id is at most `id` */
+    uint64_t at = 0, trees = self->trees; /* binary search for the last tree whose root's id is at most `id` */
     while (trees > 1) {
         const uint64_t half = trees / 2;
         at += self->tree[at + half].id <= id ? half : 0;

@@ -4,27 +4,30 @@
 
 #include "base/wide.h"
 
-/* The history of a unit of pages under automatic NUMA balancing. The first touch of a unit after each scan of the unit
- * is a hinting fault. */
+/* The words unit (pages that are placed and moved together), home, page policy and toucher are explained in page_map.h.
+ * A stage is the time during which one page policy is in force. Automatic NUMA balancing: the system scans memory
+ * periodically, each scan covers the next part (window) of the address space, and the first touch of a unit after a
+ * scan is a hinting fault. After enough hinting faults in a row from one node the unit migrates to this node. */
+
+/* The history of a unit under automatic NUMA balancing. */
 typedef struct {
-    uint64_t scans;   /* number of scans of the unit before the unit's last touch */
-    uint16_t node;    /* node of the last hinting fault + 1; 0: no fault yet */
-    uint8_t in_a_row; /* hinting faults in a row on `node`, at most 255 */
+    uint64_t scans;   /* number of scans of the unit before its last touch */
+    uint16_t node;    /* node of the toucher at the last hinting fault, + 1; 0: no fault yet */
+    uint8_t in_a_row; /* hinting faults in a row from `node`, at most 255 */
 } scan_state;
 
-/* The units of all dynamic regions, one region after the other. Region r begins at unit first[r]. A stage is a time
- * with one page policy. */
+/* The units of all dynamic regions are numbered, one region after the other. Region r begins at unit first[r]. */
 struct ns_page_map {
     const ns_full_plan *plan;
-    uint64_t stage;      /* the stage in force */
-    int64_t since_ps;    /* when `stage` began */
-    uint64_t windows;    /* number of parts of the address space: each scan covers the next part; 0: no scans */
+    uint64_t stage;      /* number of the present stage */
+    int64_t since_ps;    /* when the present stage began */
+    uint64_t windows;    /* number of windows of the address space; 0: the present stage has no scans */
     int64_t *first;      /* [regions + 1] the first unit of each region */
-    uint16_t *home;      /* [units] node + 1, or 0 while the unit is unplaced */
-    uint8_t *marked;     /* [units] whether the next touch moves the unit; NULL if no stage marks pages */
-    scan_state *scanned; /* [units], or NULL if no stage scans */
-    uint64_t *begin;     /* [regions + 1] addresses of the regions in bytes, or NULL if no stage scans */
-    int64_t *free_pages; /* [nodes] free pages of each node; NULL: no node is ever full */
+    uint16_t *home;      /* [units] home of each unit + 1; 0: none yet */
+    uint8_t *marked;     /* [units] whether the next touch migrates the unit; NULL if no stage does so */
+    scan_state *scanned; /* [units] NULL if no stage has scans */
+    uint64_t *begin;     /* [regions + 1] address of each region in bytes; NULL if no stage has scans */
+    int64_t *free_pages; /* [nodes] NULL if nodes are never full */
 };
 
 static const ns_memory *memory_of(const ns_page_map *self) { return &self->plan->memory; }
@@ -33,14 +36,14 @@ static uint64_t regions_of(const ns_full_plan *plan) { return plan->memory.regio
 
 /* ---- walking an access ------------------------------------------------------------------------------------------- */
 
-/* A walk over an access, which is cut into pieces at the borders of units. An access is rows of bytes; each row begins
- * `stride` bytes after the row before. */
+/* A walk over the bytes of an access. The access has rows of `row_bytes` bytes; each row begins `stride` bytes after
+ * the row before. The walk cuts rows into pieces at the borders of units. Places are byte offsets in the region. */
 typedef struct {
     int64_t unit_bytes, row_bytes, stride;
-    int64_t rows_left, next_row; /* number of rows to come, and where the next row begins */
-    int64_t first, border;       /* the unit in which the present row began, and the end of this unit */
-    int64_t at, end, unit_end;   /* the ends of the present piece, of the present row and of the present unit */
-    int64_t unit, bytes;         /* the unit and the bytes of the present piece */
+    int64_t rows_left, next_row; /* number of rows to come; where the next row begins */
+    int64_t first, border;       /* the unit in which the present row begins; where this unit ends */
+    int64_t at, end, unit_end;   /* where the present piece, the present row and the present unit end */
+    int64_t unit, bytes;         /* of the present piece: its unit, and its number of bytes */
 } walk;
 
 static walk walk_of(const ns_full_plan *plan, uint64_t access) {
@@ -53,6 +56,7 @@ static walk walk_of(const ns_full_plan *plan, uint64_t access) {
     };
 }
 
+/* Go to the next piece. Returns false after the last piece. */
 static inline bool walk_next(walk *self) {
     if (self->at == self->end) {
         if (!self->rows_left) return false;
@@ -78,6 +82,7 @@ static inline bool walk_next(walk *self) {
 
 /* ---- placing and moving ------------------------------------------------------------------------------------------ */
 
+/* Return the number of pages of a unit: the last unit of a region may have fewer than the others. */
 static int64_t pages_of(const ns_full_plan *plan, uint64_t region, int64_t unit) {
     const int64_t pages = plan->memory.unit_pages.at[region];
     const int64_t left = plan->memory.region_pages.at[region] - unit * pages;
@@ -99,14 +104,14 @@ static int32_t room(ns_page_map *self, int32_t wanted, int64_t pages) {
     return node;
 }
 
-/* The node that `nodes` gives for a unit, or `otherwise` if `nodes` gives no node for the region. */
+/* Return the node that `nodes` gives for a unit, or `otherwise` if `nodes` gives no node for the region. */
 static int32_t node_of(const ns_node_lists *nodes, uint64_t region, int64_t unit, int32_t otherwise) {
     const int64_t first = nodes->ptr.at[region], count = nodes->ptr.at[region + 1] - first;
     if (!count) return otherwise;
     return nodes->node.at[first + (count == 1 ? 0 : unit)];
 }
 
-/* Place a unit that a worker of node `toucher` touches first. Returns the number of pages of the unit. */
+/* Give a unit a home at its first touch, by a worker of node `toucher`. Returns the number of pages of the unit. */
 static int64_t place(ns_page_map *self, uint64_t region, int64_t unit, int32_t toucher) {
     const int64_t pages = pages_of(self->plan, region, unit);
     const int32_t wanted = node_of(&memory_of(self)->stages.at[self->stage].wish, region, unit, toucher);
@@ -133,14 +138,14 @@ static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t
 
 static const ns_scan *scan_of(const ns_page_map *self) { return &memory_of(self)->stages.at[self->stage].scan; }
 
-/* How many scans of the present stage have happened until `now_ps`. */
+/* Return how many scans the present stage has had until `now_ps`. */
 static uint64_t scans_until(const ns_page_map *self, int64_t now_ps) {
     const int64_t past_ps = now_ps - self->since_ps - scan_of(self)->delay_ps;
     return past_ps < 0 ? 0 : (uint64_t)(past_ps / scan_of(self)->period_ps) + 1;
 }
 
-/* Note the touch of a unit after `scans` scans of the stage. Returns whether a scan has covered the unit since the
- * unit's last touch. */
+/* Note the touch of a unit, when the stage has had `scans` scans. Returns whether one of these scans has covered the
+ * unit since its last touch. */
 static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64_t scans) {
     const int64_t unit_bytes = memory_of(self)->unit_pages.at[region] * memory_of(self)->page_bytes;
     const uint64_t window = (self->begin[region] + (uint64_t)(unit * unit_bytes)) / (uint64_t)scan_of(self)->bytes;
@@ -151,7 +156,7 @@ static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64
     return since;
 }
 
-/* The touch of a unit by a worker on `node` causes a hinting fault. Returns how many pages migrate to `node`. */
+/* Note a hinting fault of a unit, by a worker on `node`. Returns how many pages migrate to `node`. */
 static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t node, int64_t *moved) {
     scan_state *const known = &self->scanned[self->first[region] + unit];
     if (known->node != node + 1) known->in_a_row = 0;
@@ -162,7 +167,7 @@ static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t no
 
 /* ---- touching ---------------------------------------------------------------------------------------------------- */
 
-/* The overhead of the faults and migrations that `touch` counts. */
+/* Return the overhead of the faults and migrations that `touch` counts. */
 static int64_t overhead_ps(const ns_page_map *self, ns_page_touch touch) {
     const ns_operation_costs *costs = &self->plan->costs;
     const int64_t hint_ps = scan_of(self)->hint_fault_ps < 0 ? costs->fault_ps : scan_of(self)->hint_fault_ps;
@@ -219,15 +224,14 @@ void ns_page_map_count(const ns_page_map *self, int64_t *pages) {
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-/* Cut the address space into windows, the parts that single scans cover. Forget the scans of the stage before. */
+/* Cut the address space into windows, and forget the scans of the previous stage. */
 static void start_scans(ns_page_map *self) {
     const uint64_t bytes = self->begin[regions_of(self->plan)], each = (uint64_t)scan_of(self)->bytes;
     self->windows = bytes / each + (bytes % each != 0 || !bytes);
     if (self->stage) memset(self->scanned, 0, (size_t)self->first[regions_of(self->plan)] * sizeof *self->scanned);
 }
 
-/* Begin the present stage now. If the stage marks pages, every placed page will move to the node that touches the page
- * next. */
+/* Begin stage `self->stage` now. If the plan says so (`marks`), each unit with a home migrates to its next toucher. */
 static void enter_stage(ns_page_map *self, int64_t now_ps) {
     self->since_ps = now_ps;
     self->windows = 0;
@@ -252,7 +256,7 @@ void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps) {
 
 /* ---- making a map ------------------------------------------------------------------------------------------------ */
 
-/* Allocate `scanned` and `begin`, and give the regions addresses one after the other. */
+/* Allocate `scanned` and `begin`, and place the regions one after the other in the address space. */
 static bool make_scanned(ns_page_map *self, ns_pieces *memory) {
     const ns_full_plan *plan = self->plan;
     self->scanned = ns_pieces_take(memory, (uint64_t)self->first[regions_of(plan)], sizeof *self->scanned);
@@ -294,7 +298,7 @@ static bool make(ns_page_map *self, ns_pieces *memory) {
     return true;
 }
 
-/* Place the pages of regions whose homes are known before the run. */
+/* Give the pages of dynamic regions that the plan places before the run their homes. */
 static void settle(ns_page_map *self) {
     for (uint64_t region = 0; region < regions_of(self->plan); region++) {
         const int64_t units = self->first[region + 1] - self->first[region];

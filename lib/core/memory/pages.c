@@ -1,6 +1,6 @@
 #include "memory/pages.h"
 
-/* The largest number of objects of any task. */
+/* Return the largest number of objects of a task. */
 static size_t most_objects(const ns_task_objects *objects) {
     size_t most = 0;
     for (uint64_t row = 0; row + 1 < objects->ptr.count; row++) {
@@ -35,6 +35,7 @@ ns_page_touch ns_pages_touch(ns_pages *self, uint64_t access, ns_toucher toucher
     return touch;
 }
 
+/* As ns_misses_fit, but with wider numbers if necessary. Returns the time, at most 2^63 - 1 ps. */
 static int64_t misses_ps(int64_t bytes, int64_t latency_ps, int64_t misses) {
     int64_t time_ps;
     if (ns_misses_fit(bytes, latency_ps, misses, &time_ps)) return time_ps;
@@ -49,7 +50,8 @@ static void count_migrated(ns_pages *self, int32_t node) {
     }
 }
 
-/* Count the bytes of an access that `ns_pages_touch` has just made for `node`. Returns how long the access waits. */
+/* Count the bytes that the access moves which `ns_pages_touch` has just made for a worker of `node`. Returns how long
+ * the worker waits for these bytes, in ps. */
 static int64_t move_ps(ns_pages *self, uint64_t access, int32_t node) {
     const ns_accesses *accesses = &self->plan->accesses;
     const int64_t factor = accesses->factor.at[access], mlp = accesses->mlp.at[access];
@@ -78,7 +80,7 @@ int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, i
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-/* The node where most bytes of an access lie, the lowest of several such nodes; NS_NOWHERE if no page is placed. */
+/* Return the node where most bytes of an access lie, the lowest of several; NS_NOWHERE if no byte has a home yet. */
 static int32_t home_of(ns_pages *self, uint64_t access) {
     uint32_t best = 0;
     ns_page_map_bytes(self->map, access, self->bytes);

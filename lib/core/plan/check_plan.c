@@ -1,8 +1,10 @@
-/* The checks of a plan that concern several fields, and the computation of members that follow from fields.
- * plan_reader.c checks the types, sizes and bounds of single fields.
- *
- * Python makes plans and has checked the input of users. The checks here keep a damaged plan from breaking an engine:
- * indices are in bounds, tables have the right size, begun groups end, tasks form trees, sums fit into 63 bits. */
+/* The checks of a plan (a compiled program and strategy) that concern several fields, and the computation of members
+ * that follow from fields. Python makes plans, and has checked the user's input; these checks keep a damaged plan from
+ * breaking an engine. A task has a row in the task graph; its program is a list of ops. A segment is the work of one
+ * RUN op. A family is a set of similar tasks without rows, its items. In a folded graph equal subtrees share rows. A
+ * root is a task without a parent. A unit is a group of pages of a region of memory; a dynamic region is placed during
+ * the run. A word is a synchronisation object. The words level, segment (of queues), row and anchor of strategies:
+ * policy/round.h. */
 #include "base/bitset.h"
 #include "generated/plan_checks.h"
 #include "policy/dispatch.h"
@@ -27,6 +29,7 @@ bool ns_segment_times_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segme
     return true;
 }
 
+/* Whether the product of these three numbers is at most NS_MOST_BYTES. */
 static bool is_countable(int64_t pieces, int64_t bytes, int64_t times) {
     int64_t moved;
     return !__builtin_mul_overflow(pieces, bytes, &moved) && !__builtin_mul_overflow(moved, times, &moved) &&
@@ -58,7 +61,7 @@ bool ns_segment_needs_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segme
     return true;
 }
 
-/* Whether an access is to a region whose pages are placed or moved during the run. */
+/* Whether there is an access with this number, and it is to a dynamic region. */
 static bool is_open(const ns_full_plan *plan, int64_t access) {
     return 0 <= access && (uint64_t)access < plan->accesses.region.count &&
            plan->memory.dynamic.at[plan->accesses.region.at[access]] != 0;
@@ -76,7 +79,7 @@ bool ns_open_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_open_
 
 /* ---- regions and caches ------------------------------------------------------------------------------------------ */
 
-/* Require that each region has no node, one node, or one node for each of its units. */
+/* Require that `nodes` has no node, one node, or a node for each unit, for each region. */
 static bool check_nodes(ns_plan_reader *reader, const ns_memory *memory, const char *name, ns_node_lists nodes) {
     for (uint64_t region = 0; region < memory->region_pages.count; region++) {
         const int64_t pages = memory->region_pages.at[region], each = memory->unit_pages.at[region];
@@ -94,7 +97,8 @@ bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self
     return check_nodes(reader, self, "home", self->home);
 }
 
-/* The most copies of chunks in caches. They take up to 6 GiB, which the system provides page by page when used. */
+/* The most pairs of a chunk (NS_CHUNK_BYTES of memory) and a cache that may hold a copy. Their records take up to 6
+ * GiB, which the system provides page by page when used. */
 #define MOST_COPIES (INT64_C(1) << 28)
 
 bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self) {
@@ -114,8 +118,8 @@ bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_s
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a table with `rows` rows has a row for each of `items` items. The row of item i is i div divisor, i mod
- * divisor, i, or 0. */
+/* Whether a table with `rows` rows has a row for each of `items` items. The row of item i is i / divisor (by_quotient),
+ * i % divisor (by_remainder), i (both), or 0 (neither). */
 static bool has_rows(int64_t divisor, bool by_quotient, bool by_remainder, int64_t items, uint64_t rows) {
     const int64_t quotients = items / divisor + (items % divisor != 0);
     const int64_t remainders = items < divisor ? items : divisor;
@@ -132,7 +136,7 @@ bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *se
     return REQUIRE(ordered, "part_start does not ascend from 0, or a part ends before it begins");
 }
 
-/* Require an amount for each of `items` items, or a table of amounts. No amount may exceed `most`. */
+/* Require an amount for each of `items` items, or a table to draw amounts from. No amount may exceed `most`. */
 static bool check_amounts(ns_plan_reader *reader, const ns_amounts *self, int64_t items, int64_t most) {
     bool within = true;
     for (uint64_t at = 0; at < self->items.count; at++) within &= self->items.at[at] <= most;
@@ -174,6 +178,7 @@ bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self
            (uniform || check_amounts(reader, &self->compute, self->count, self->high_ps));
 }
 
+/* Check the prices (times and uses of resources) of the items of a family for some workers. */
 static bool check_price(ns_plan_reader *reader, const ns_family *family, const ns_family_price *price, uint32_t nodes) {
     bool ascends = true;
     for (uint64_t at = 1; at < price->resource.count; at++) {
@@ -231,7 +236,7 @@ static bool creates(uint8_t code) { return code == NS_OP_SPAWN || code == NS_OP_
 
 static bool check_args(ns_plan_reader *reader, const ns_full_plan *plan) {
     const ns_graph *graph = &plan->graph;
-    int64_t end[UINT8_MAX + 1]; /* the end of the arguments' range, by op code */
+    int64_t end[UINT8_MAX + 1]; /* by op code: the argument of the op must be less than this */
     for (int code = 0; code <= UINT8_MAX; code++) {
         end[code] = code == NS_OP_RUN ? plan->times.segments : creates((uint8_t)code) ? graph->rows : NS_MOST_ROWS;
     }
@@ -242,10 +247,11 @@ static bool check_args(ns_plan_reader *reader, const ns_full_plan *plan) {
     return REQUIRE(holds, "op_arg has a value out of bounds");
 }
 
-/* Require that every task ends its groups, and that a run that skips ahead has no ops but RUN, SPAWN and WAIT. */
+/* Require that each task ends the groups (GROUP to END_GROUP) that it begins, and no others. If the run skips stretches
+ * without steals, require that there are no ops but RUN, SPAWN and WAIT. */
 static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool skipping) {
     for (int64_t row = 0; row < graph->rows; row++) {
-        int64_t groups = 0; /* how many begun groups have not ended */
+        int64_t groups = 0; /* number of groups that have begun and not ended */
         for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
             const uint8_t code = graph->op_code.at[op];
             groups += (code == NS_OP_GROUP) - (code == NS_OP_END_GROUP);
@@ -260,9 +266,9 @@ static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool ski
     return true;
 }
 
-/* Set `size[row]` to the number of tasks in the subtree of a row, and `child[op]` to the id of the child that the op
- * creates, relative to the row's id. The sizes of the children's rows are known. Require that the children are rows of
- * the right kind, in order. */
+/* Set `size[row]` to the number of tasks in the subtree of a row, from the sizes of its children, and `child[op]`,
+ * unless NULL, to the id of the child that the op creates less the id of the row's task. Require that the children have
+ * the right kind and order. */
 static bool number_row(ns_plan_reader *reader, const ns_graph *graph, int64_t row, int64_t *size, int64_t *child) {
     int64_t next = 1;
     for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
@@ -284,8 +290,8 @@ static bool number_row(ns_plan_reader *reader, const ns_graph *graph, int64_t ro
     return REQUIRE(graph->folded || graph->parent.at[row] < row, "parent has a value out of bounds");
 }
 
-/* Compute the sizes of subtrees and the ids of children, from the last row up: a child's row is higher than its
- * parent's. */
+/* Compute the sizes of subtrees and the ids of children, from the last row to the first: children have higher rows than
+ * their parents. */
 static bool number_tasks(ns_plan_reader *reader, ns_graph *graph) {
     int64_t *size = ns_plan_reader_take(reader, (uint64_t)graph->rows, sizeof *size), *child = NULL;
     if (graph->folded) child = ns_plan_reader_take(reader, graph->op_code.count, sizeof *child);
@@ -298,8 +304,8 @@ static bool number_tasks(ns_plan_reader *reader, ns_graph *graph) {
     return true;
 }
 
-/* Compute the numbers that segments would have if the graph were not folded (if repeated subtrees did not share rows).
- * The segments of a task come before the segments of its children. */
+/* Compute the numbers that segments would have if the graph were not folded, relative to the first segment of their
+ * task. The segments of a task come before the segments of its children. */
 static bool number_segments(ns_plan_reader *reader, ns_graph *graph) {
     uint32_t *segment = ns_plan_reader_take(reader, graph->op_code.count, sizeof *segment);
     uint32_t *below = ns_plan_reader_take(reader, (uint64_t)graph->rows, sizeof *below);
@@ -333,7 +339,8 @@ bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self) 
            (!self->folded || plan->skipping || number_segments(reader, self));
 }
 
-/* The trees of a folded graph are numbered in the order of their roots. */
+/* Set the ids of the roots of a phase (in a folded graph: the number of tasks before each root) and the numbers of
+ * their first segments. `*segments` counts the segments of all roots so far. */
 static bool number_roots(ns_plan_reader *reader, ns_graph *graph, ns_phase *phase, uint32_t *segments) {
     int64_t *id = ns_plan_reader_take(reader, phase->roots.count, sizeof *id);
     uint32_t *segment = ns_plan_reader_take(reader, phase->roots.count, sizeof *segment);
@@ -360,6 +367,7 @@ static bool number_roots(ns_plan_reader *reader, ns_graph *graph, ns_phase *phas
 
 /* ---- synchronisation objects ------------------------------------------------------------------------------------- */
 
+/* Return the role of the word on which an op of this code works. */
 static enum ns_sync_role role_used(uint8_t code) {
     switch (code) {
         case NS_OP_ATOMIC: return NS_SYNC_ATOMIC;
@@ -375,12 +383,12 @@ static enum ns_sync_role role_used(uint8_t code) {
     }
 }
 
-/* The state of a task's program at one of its ops: the locks that it holds, and its transaction. */
+/* What a task holds when its program comes to an op. */
 typedef struct {
     uint64_t *locks;  /* the set of held locks */
     uint32_t held;    /* the number of held locks */
-    uint32_t memory;  /* the transactional memory of that transaction */
-    bool transaction; /* whether the program is in a transaction */
+    uint32_t memory;  /* the word (a memory of objects) of the present transaction */
+    bool transaction; /* whether there is a present transaction */
 } holding;
 
 static bool take_or_release(ns_plan_reader *reader, holding *self, uint8_t code, uint32_t word) {
@@ -406,8 +414,8 @@ static bool follow_transaction(ns_plan_reader *reader, holding *self, uint8_t co
     return REQUIRE(fits, "op_code has a transaction that is not in brackets");
 }
 
-/* Require that every op uses an object of the op's role (lock, atomic word, ...), and that every lock is released and
- * every transaction ended by the program that began it. */
+/* Require that each op works on a word of the right role (lock, atomic word, ...), and that each task releases the
+ * locks that it takes and ends the transactions that it begins. */
 static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
     const ns_graph *graph = &plan->graph;
     const ns_plan_words *words = &plan->words;
@@ -469,7 +477,7 @@ bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_wor
 
 enum { MOST_SWITCHES = 64 };
 
-/* How many rows a level needs for its anchors. A level with labels as anchors may have any number of rows: 0. */
+/* Return how many rows of segments a level needs at least: one for each anchor; 0 if the anchors are labels. */
 static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool steals) {
     switch (level->anchor) {
         case NS_ANCHOR_ALL: return 1;
@@ -586,8 +594,8 @@ bool ns_control_check(ns_plan_reader *reader, ns_full_plan *plan, ns_control *se
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* Compute members that every step of a run reads. If tasks are dispatched by data, a full own queue does not make
- * spawned tasks execute at once, because such a task may go to another queue. */
+/* Compute members that the engines read in each step. If dispatch looks at the objects of tasks, a full own queue does
+ * not make a worker execute its spawned tasks at once, because such a task may go to another queue. */
 static void derive(ns_full_plan *self) {
     bool bounded = false, overflows = false;
     for (uint32_t q = 0; q < self->steal.queue_count; q++) {

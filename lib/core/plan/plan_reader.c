@@ -100,16 +100,16 @@ READER(u32s, uint32_t, NS_TYPE_U32)
 READER(i64s, int64_t, NS_TYPE_I64)
 READER(u64s, uint64_t, NS_TYPE_U64)
 
-/* Return a word whose highest bit is set if and only if `value` is out of bounds. If the bounds lie less than 2^63
- * apart, at most one of the two differences modulo 2^64 wraps around. A loop over this function then has no branch and
- * no 64-bit comparison. Vector units of older processors lack 64-bit comparisons. */
+/* Return a word whose highest bit is set if and only if `value` is out of bounds. A loop over this function has no
+ * branch and, if the bounds are less than 2^63 apart, no 64-bit comparison, which vector units of older processors
+ * lack. In this case a value out of bounds makes one of the two differences, modulo 2^64, at least 2^63. */
 static inline uint64_t beyond(int64_t value, int64_t low, int64_t high) {
     const bool narrow = (uint64_t)high - (uint64_t)low <= INT64_MAX;
     if (!narrow) return (uint64_t)(value < low || value > high) << 63;
     return ((uint64_t)value - (uint64_t)low) | ((uint64_t)high - (uint64_t)value);
 }
 
-/* The loop finds out whether any value is wrong. Only then the position of the wrong value is looked for. */
+/* The first loop finds out whether a value is out of bounds; if so, the second loop finds the first such value. */
 #define BOUNDS(view)                                                                                                   \
     bool ns_require_##view(ns_plan_reader *self, const char *name, ns_##view values, int64_t low, int64_t high) {      \
         uint64_t signs = 0;                                                                                            \
@@ -127,7 +127,7 @@ BOUNDS(i32s)
 BOUNDS(u32s)
 BOUNDS(i64s)
 
-/* The loop finds out whether a value is negative or less than the value before it. */
+/* The highest bit of `signs` becomes 1 if a value is negative, or less than the value before. */
 #define POINTER(kind, view)                                                                                     \
     bool ns_require_##kind##_pointer(ns_plan_reader *self, const char *name, ns_##view values, int64_t end) {   \
         const bool ends = values.count > 0 && values.at[0] == 0 && (int64_t)values.at[values.count - 1] == end; \

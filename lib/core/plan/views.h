@@ -1,5 +1,5 @@
-/* Views of arrays. A view is a pointer to entries, which the view does not own, and the number of entries. In C++ a
- * view is a range. */
+/* Views of arrays. A view is a pointer to entries that the view does not own, with their number. In C++ a view is a
+ * range: `for` loops over its entries. */
 #pragma once
 
 #include <assert.h>
@@ -42,7 +42,8 @@ NS_VIEW(ns_i64s, int64_t);
 NS_VIEW(ns_u64s, uint64_t);
 NS_VIEW(ns_i64_lists, ns_i64s);
 
-/* Nodes for the pages of each region: no node, one node for all pages, or one node for each unit of pages. */
+/* For each region of memory a list of nodes: empty, one node for all pages, or one node for each unit (group of pages
+ * that are placed and moved together). */
 typedef struct ns_node_lists {
     ns_i64s ptr; /* [regions + 1] into `node` */
     ns_i32s node;
@@ -54,10 +55,10 @@ typedef struct ns_node_lists {
 #endif
 } ns_node_lists;
 
-/* For each pair of nodes, the resources (links, memory controllers) that a cache line between the nodes uses, and how
- * much of each resource it uses. In CSR form. */
+/* For each pair of nodes, the resources (links, memory controllers) that the transfer of a cache line between the nodes
+ * uses. Pair p of nodes has the entries first[p] to first[p + 1] - 1 of the other arrays. */
 typedef struct ns_paths {
     ns_i64s first; /* [nodes * nodes + 1] */
     ns_u32s resource;
-    ns_i64s per_line;
+    ns_i64s per_line; /* how many units of the resource a line uses */
 } ns_paths;

@@ -9,12 +9,12 @@ static int64_t weight_of(const ns_data *data, const ns_objects *objects) {
     return data->weigh == NS_WEIGH_BYTES ? objects->bytes : objects->count;
 }
 
-/* Sums over those objects of a task that the rule counts. */
+/* Sums over the objects of a task that a rule counts (those that the task reads, writes, or both). */
 typedef struct {
     int64_t bytes, weight;
 } ns_sums;
 
-/* Compute the similarity of `task` to each node. Returns the sums over the counted objects. */
+/* Compute the similarity of `task` to each node (see dispatch.h). Returns the sums over the counted objects. */
 static ns_sums weigh(const ns_plan *plan, const ns_data *data, ns_new_task *task) {
     ns_sums sums = {0, 0};
     for (uint32_t node = 0; node < plan->nodes; node++) task->similarity[node] = 0;
@@ -28,6 +28,7 @@ static ns_sums weigh(const ns_plan *plan, const ns_data *data, ns_new_task *task
     return sums;
 }
 
+/* Whether the task is equally similar to all nodes. */
 static bool is_even(const ns_plan *plan, const ns_new_task *task) {
     for (uint32_t node = 1; node < plan->nodes; node++) {
         if (task->similarity[node] != task->similarity[0]) return false;
@@ -35,6 +36,7 @@ static bool is_even(const ns_plan *plan, const ns_new_task *task) {
     return true;
 }
 
+/* Whether some node has counted objects of the task. */
 static bool is_bound(const ns_plan *plan, const ns_new_task *task) {
     for (uint32_t node = 0; node < plan->nodes; node++) {
         if (task->similarity[node]) return true;
@@ -42,9 +44,10 @@ static bool is_bound(const ns_plan *plan, const ns_new_task *task) {
     return false;
 }
 
-/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+/* ---- which node suits a task best -------------------------------------------------------------------------------- */
 
-/* The sum over all nodes: the weight of the task's objects on that node, times the latency between it and `node`. */
+/* Return the cost of the task's accesses from `node`: the sum, over all nodes, of the similarity to the node times the
+ * latency from `node` to this node. */
 static ns_uwide access_ps(const ns_plan *plan, const ns_new_task *task, int32_t node) {
     const int64_t *latency = plan->latency_ps + (uint64_t)(uint32_t)node * plan->nodes;
     ns_uwide sum = 0;
@@ -85,7 +88,8 @@ static int32_t first_home(const ns_plan *plan, const ns_new_task *task) {
     return NS_NOWHERE;
 }
 
-/* The node that the rule of `data` ranks best, the first of several such nodes. */
+/* Return the node that the rule ranks best (the lowest of several): most similar, cheapest to access from, or any node
+ * with objects. Returns NS_NOWHERE if no node has objects. */
 static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_new_task *task) {
     if (!is_bound(plan, task)) return NS_NOWHERE;
     switch (data->rank) {
@@ -95,8 +99,9 @@ static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_new_tas
     }
 }
 
-/* ---- guards ------------------------------------------------------------------------------------------------------ */
+/* ---- conditions of rules on the task and its objects ------------------------------------------------------------- */
 
+/* Whether the rule counts `node` as a best node; `first` is the result of `chosen`. */
 static bool chooses(const ns_data *data, const ns_new_task *task, int32_t first, int32_t node) {
     return data->rank == NS_RANK_ANY ? task->similarity[node] != 0 : node == first;
 }
@@ -108,8 +113,8 @@ static bool holds_share(const ns_data *data, const ns_new_task *task, int64_t we
     return (ns_uwide)task->similarity[node] * NS_MILLION >= least;
 }
 
-/* Whether the guards of `data` hold for a task that comes from a core of node `here`. If they look at objects, fills
- * `task->similarity`, and sets `*node` to the chosen node or NS_NOWHERE. */
+/* Whether the conditions of the rule hold for a task that was spawned on node `here`. Sets `*node` to the best node if
+ * the rule looks at objects, else to NS_NOWHERE. A look at objects also fills `task->similarity`. */
 static bool data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node) {
     *node = NS_NOWHERE;
     if (data->flags & NS_FLAG_SOURCE && !task->source) return false;
@@ -137,7 +142,7 @@ static bool has_room(const ns_plan *plan, const ns_view *view, const ns_new_task
     return task->spills && ns_spills(asked);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
+/* ---- the segments (lists of queues: round.h) that a rule names --------------------------------------------------- */
 
 static int64_t tasks_in(const ns_plan *plan, ns_row row, const ns_view *view) {
     int64_t tasks = 0;
@@ -150,7 +155,7 @@ static uint32_t anchors_of(const ns_plan *plan, const ns_level *rule) {
     return (last ? plan->rows - 1 : rule[1].row) - rule->row;
 }
 
-/* The row of segments of the node whose queues hold the fewest tasks. Of several such nodes, the lowest. */
+/* Return the segments of the node whose queues hold the fewest tasks; of several such nodes, the lowest. */
 static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_view *view) {
     ns_row lightest = {0, 0};
     int64_t fewest = INT64_MAX;
@@ -167,7 +172,7 @@ static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_v
     return lightest;
 }
 
-/* The row of segments of the unit that a task's label names. The row is empty if the label names no unit. */
+/* Return the segments of unit (set of workers) number `label`; no segments if there is no such unit. */
 static ns_row label_row(const ns_plan *plan, const ns_level *rule, int32_t label) {
     if (label < 0 || (uint32_t)label >= anchors_of(plan, rule)) return (ns_row){0, 0};
     return ns_row_at(plan, rule, label);
@@ -186,7 +191,8 @@ static ns_row rule_row(const ns_turn *turn, const ns_new_task *task) {
 
 /* ---- placing ----------------------------------------------------------------------------------------------------- */
 
-/* A shortcut past the rules: the queue that dispatch always tries first, without a random number, or NS_UNKNOWN. */
+/* Return the one queue that the first rule names, if the rule always applies and needs no random number, else
+ * NS_UNKNOWN. ns_place tries this queue before it interprets the rules. */
 static int32_t usual_home(const ns_plan *plan, int32_t position) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8 &&
@@ -207,7 +213,8 @@ static int32_t first_with_room(const ns_turn *turn, const ns_new_task *task, ns_
     return NS_UNKNOWN;
 }
 
-/* The shortest queue of the nodes where objects of the task lie. Of several such queues, the lowest. */
+/* Return the shortest among the first queues with room of each node where objects of the task lie; of several shortest,
+ * the lowest (A-17). */
 static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t best = NS_UNKNOWN;
@@ -222,7 +229,7 @@ static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     return best;
 }
 
-/* The queue that a rule about the objects of the task chooses, or NS_UNKNOWN. */
+/* Return the queue that a rule with conditions on the task and its objects chooses, or NS_UNKNOWN. */
 static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t node;
@@ -240,7 +247,7 @@ static bool asks_for(const ns_level *rule, const ns_new_task *task) {
     return !(rule->flags & NS_FLAG_TIERS) || rule->flags & (task->tier << NS_TIER_SHIFT);
 }
 
-/* The first queue with room that the rule of `turn` names, or NS_UNKNOWN. */
+/* Return the queue with room that the rule `turn->level` chooses, or NS_UNKNOWN. */
 static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     uint8_t data = turn->level->data;
     if (!ns_in_force(turn->level, turn->view) || !asks_for(turn->level, task)) return NS_UNKNOWN;
@@ -248,7 +255,7 @@ static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     return first_with_room(turn, task, rule_row(turn, task));
 }
 
-/* Add `queue` to the queues that get a copy of the task, unless it is one of them. */
+/* Add `queue` to the queues that get a copy of the task, unless `queue` is in the list already. */
 static void add_copy(ns_new_task *task, uint32_t queue) {
     for (uint32_t at = 0; at < task->copies; at++) {
         if (task->copy[at] == queue) return;

@@ -1,8 +1,8 @@
-/* Counter-based random numbers: each number is a function of the seed, an `ns_draw_class`, an id and a counter.
+/* Counter-based random numbers: each number is a function of the seed, an `ns_draw_class`, an id (of the worker or task
+ * that draws) and a counter. A stream is the sequence of numbers with one seed, class and id.
  *
  * The generator is splitmix64 (Steele, Lea and Flood, OOPSLA 2014) whose state is computed from the counter.
- * numasim/draws.py defines the same numbers for the reference engine.
- */
+ * numasim/draws.py defines the same numbers for the reference engine. */
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum ns_draw_class {
     NS_DRAW_WORKER_SPEED = 7
 };
 
-/* The random numbers of one `ns_draw_class` and one id. `drawn` counts how many have been taken. */
+/* A stream, of which `drawn` numbers have been used. */
 typedef struct {
     uint64_t base;
     uint64_t drawn;
@@ -38,7 +38,7 @@ static inline uint64_t ns_base(uint64_t seed, uint64_t kind, uint64_t ident) {
     return ns_mix(seed ^ ns_mix(kind * NS_GAMMA + ident + 1));
 }
 
-/* The seed for the noise in the durations of tasks in run number `turn` of their phase. Run 0 has the seed `seed`. */
+/* The seed for the random durations of tasks when a phase runs for the `turn`-th time. For turn 0 this is `seed`. */
 static inline uint64_t ns_turn_seed(uint64_t seed, uint64_t turn) { return seed ^ ns_mix(turn * NS_GAMMA); }
 
 /* The k-th (from zero) number of the stream that starts at `base`. */
@@ -50,7 +50,7 @@ static inline uint64_t ns_below(uint64_t x, uint64_t n) {
     return (uint64_t)((wide)x * n >> 64);
 }
 
-/* Take the next number of `self` and map it to [0, n). */
+/* Draw the next number of the stream, mapped to [0, n). */
 static inline uint64_t ns_stream_below(ns_stream *self, uint64_t n) {
     return ns_below(ns_draw(self->base, self->drawn++), n);
 }

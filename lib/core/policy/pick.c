@@ -32,8 +32,8 @@ void ns_masks_fill(const ns_plan *plan, uint64_t *mask) {
     }
 }
 
-/* A pick reads lengths and watches of queues when the next queue is asked for, as the generator of
- * numasim/strategy/picking.py does. */
+/* Each function pick_... finds the next queue of a segment by the present lengths and watch bits. Sets `*queue`.
+ * Returns false if the segment has no further queue. */
 
 static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     uint32_t count = ns_candidates_count(some);
@@ -47,7 +47,7 @@ static int64_t rank_of(const ns_turn *turn, uint32_t queue) {
     return turn->level->pick == NS_PICK_LONGEST ? -length : length;
 }
 
-/* The best of `sample` candidates that are drawn from `count` candidates. Of equally good ones, the first drawn. */
+/* Draw `sample` candidates, and return the best of them; of several best, the one that was drawn first. */
 static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_turn *turn) {
     uint32_t best = ns_candidates_draw(some, count, turn->stream);
     for (uint32_t drawn = 1; drawn < turn->level->sample; drawn++) {
@@ -57,7 +57,7 @@ static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_t
     return best;
 }
 
-/* The best of all candidates, of which there is at least one. Of equally good ones, the first in the segment. */
+/* Return the best of all candidates; of several best, the first in the segment. There is at least one candidate. */
 static uint32_t best_of_all(const ns_candidates *some, const ns_turn *turn) {
     uint32_t best = 0;
     int64_t least = INT64_MAX;
@@ -98,8 +98,8 @@ static bool pick_along_ring(ns_walk *walk, const ns_candidates *some, const ns_t
     return false;
 }
 
-/* The first place in the segment of a queue whose number is at least the number of the queue of the last success (of
- * the own queue before any success); 0 if there is no such place. The queues of the segment ascend. */
+/* Return the position of the first queue whose number is at least that of the worker's last successful queue (of the
+ * own queue before any success); 0 if there is no such queue. The queues of the segment ascend. */
 static uint32_t place_after_last(const ns_candidates *some, const ns_actor *actor) {
     int64_t sought = actor->last == NS_UNKNOWN ? actor->own : actor->last;
     uint32_t low = 0, high = some->size;
@@ -167,7 +167,7 @@ static void leave_segment(ns_walk *self) {
     self->begun = false;
 }
 
-/* Whether no queue passes the watch of the level. The walk then leaves the level's segments without random numbers. */
+/* Whether no queue of the plan passes the watch of the level. The walk then ends without drawing random numbers. */
 static bool none_passes(const ns_turn *turn) {
     const ns_level *level = turn->level;
     if (level->watch == NS_NONE8 || level->flags & NS_FLAG_INVERT || !ns_level_draws(level)) return false;

@@ -1,5 +1,8 @@
-/* How queues are picked along the segments of one level, for stealing and for dispatch. Other folders use masks
- * only. */
+/* The picks of one level or dispatch rule: the order in which queues of its segments (lists of queues: policy/round.h)
+ * are probed, or tried for a new task. The candidates of a segment are its queues that pass the level's watch now:
+ * those whose watch bit is set, or with NS_FLAG_INVERT cleared; without a watch all. A mask holds the queues of one
+ * segment as bits: queue q is bit q % 64 of word q / 64. Masks make watches of 128 queues two to three times as fast to
+ * read, and change no result. Other folders use the functions on masks only. */
 #pragma once
 
 #include <stddef.h>
@@ -9,35 +12,35 @@
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
-/* The number of words of a mask. A mask holds the queues of one segment as bits: queue q is bit q % 64 of word q / 64.
- * Masks make watches of 128 queues two to three times as fast to read, and change no result. */
+/* Return the number of words of a mask. */
 static inline uint32_t ns_mask_words(const ns_plan *plan) { return ns_set_words(plan->queue_count); }
 
-/* Whether masks can be used: the plan has watches, and queues ascend in each segment of levels that draw or compare. */
+/* Return whether masks can be used: the plan has watches, and the queues of each segment ascend for levels that have a
+ * watch and pick at random or by length. */
 bool ns_masks_serve(const ns_plan *plan);
 
-/* Write the masks of all segments to `mask` [segments][ns_mask_words], memory that lives with the plan. */
+/* Write the masks of all segments to `mask` [segments][ns_mask_words]. */
 void ns_masks_fill(const ns_plan *plan, uint64_t *mask);
 
 /* ---- candidates -------------------------------------------------------------------------------------------------- */
 
-/* The candidates of a segment: its queues that pass the level's watch at this instant. A first pass counts candidates,
- * and a second pass finds the drawn candidate. With masks, both passes handle 64 queues at a time. */
+/* The candidates of a segment. A first pass counts them, and a second pass finds the drawn one. With masks, both passes
+ * handle 64 queues at a time. */
 typedef struct {
-    const uint32_t *queue;
+    const uint32_t *queue; /* [size] all queues of the segment */
     uint32_t size;
-    const uint64_t *bits;          /* [words] NULL if there is no watch */
+    const uint64_t *bits;          /* [words] the bits of the level's watch; NULL if the level has no watch */
     const uint64_t *mask;          /* [words] NULL if the plan has no masks */
-    uint32_t first_word, end_word; /* the words of the mask that may have bits */
+    uint32_t first_word, end_word; /* mask words outside of first_word to end_word - 1 are zero */
     uint8_t inverted;
 } ns_candidates;
 
-/* Whether a level draws or compares queues. Masks serve such a level only if the queues of its segments ascend. */
+/* Return whether the level picks at random or by length. */
 static inline bool ns_level_draws(const ns_level *level) {
     return level->pick == NS_PICK_RANDOM || level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST;
 }
 
-/* Whether the level, with `count` candidates, picks the best of a few drawn candidates and not the best of all. */
+/* Return whether a level that picks by length compares only a sample of its `count` candidates, drawn at random. */
 static inline bool ns_level_samples(const ns_level *level, uint32_t count) {
     return level->sample < count && level->sample != NS_ALL16;
 }
@@ -58,12 +61,12 @@ static inline ns_candidates ns_candidates_of(const ns_plan *plan, const ns_level
     };
 }
 
-/* Whether the queue at place `at` of the segment is a candidate. */
+/* Return whether the queue at position `at` of the segment is a candidate. */
 static inline bool ns_candidates_has(const ns_candidates *self, uint32_t at) {
     return !self->bits || ns_set_has(self->bits, self->queue[at]) != self->inverted;
 }
 
-/* A bit for each candidate among the 64 queues from number 64 * `at` on. */
+/* Return a word with a bit for each candidate among the queues 64 * `at` to 64 * `at` + 63. */
 static inline uint64_t ns_candidates_word(const ns_candidates *self, uint32_t at) {
     return (self->inverted ? ~self->bits[at] : self->bits[at]) & self->mask[at];
 }
@@ -92,7 +95,7 @@ static inline uint32_t ns_candidates_nth_by_words(const ns_candidates *self, uin
     }
 }
 
-/* Candidate number `nth`, from zero. */
+/* Return candidate number `nth`, from zero. */
 static inline uint32_t ns_candidates_nth(const ns_candidates *self, uint32_t nth) {
     if (!self->bits) return self->queue[nth];
     if (self->mask) return ns_candidates_nth_by_words(self, nth);
@@ -101,14 +104,15 @@ static inline uint32_t ns_candidates_nth(const ns_candidates *self, uint32_t nth
     return self->queue[at];
 }
 
-/* Draw one of `count` candidates. */
+/* Draw one of the candidates, which are `count` in all, at random. */
 static inline uint32_t ns_candidates_draw(const ns_candidates *self, uint32_t count, ns_stream *stream) {
     return ns_candidates_nth(self, (uint32_t)ns_stream_below(stream, count));
 }
 
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 
-/* A decision under way: the deciding actor, its random numbers and view; for dispatch also task `index` of `count`. */
+/* The inputs of a pick: the worker that decides, its random numbers, and its view of the queues; for dispatch also the
+ * new task, which is task `index` of `count` in its phase. */
 typedef struct {
     const ns_plan *plan;
     const ns_level *level;
@@ -118,7 +122,7 @@ typedef struct {
     uint64_t index, count;
 } ns_turn;
 
-/* The segments of one anchor (of the worker, node or unit that a level refers to): first to end - 1. */
+/* The segments of one anchor (the worker, queue, node or unit from which a level looks): first to end - 1. */
 typedef struct {
     uint32_t first, end;
 } ns_row;
@@ -128,12 +132,13 @@ static inline ns_row ns_row_at(const ns_plan *plan, const ns_level *level, int32
     return (ns_row){row[0], row[1]};
 }
 
-/* Start a walk over `row`. Fields are set one by one: a copy of a struct just written would wait for the stores. */
+/* Start a walk over the segments of `row`. Fields are set one by one, because a copy of a struct that was written just
+ * before would wait for the stores. */
 static inline void ns_walk_start(ns_walk *self, ns_row row) {
     self->segment = row.first;
     self->end = row.end;
     self->begun = false;
 }
 
-/* Find the next queue of the walk. Returns false if the walk is over. */
+/* Set `*queue` to the next queue that is picked. Returns false if the walk is over. */
 bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue);

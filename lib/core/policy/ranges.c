@@ -10,7 +10,7 @@ uint32_t ns_dealt_to(enum ns_deal deal, uint64_t index, uint64_t count, uint32_t
     }
 }
 
-/* The index of the first of `count` items that a block deal gives to `worker` or to a worker with a higher number. */
+/* Return where the block of `worker` begins: the lowest index that goes to `worker` or to a later worker. */
 static uint64_t block_start(uint32_t worker, uint32_t workers, uint64_t count) {
     return (uint64_t)(((ns_uwide)worker * count + workers - 1) / workers);
 }

@@ -3,6 +3,9 @@
 #include "base/wide.h"
 #include "policy/pick.h"
 
+/* The words level, anchor, row, segment, group, watch, gate, poll and leapfrogging are explained in round.h. A chance
+ * is the probability with which a level is entered. */
+
 static const ns_row NO_ROW = {0, 0};
 
 /* ---- what a worker remembers ------------------------------------------------------------------------------------ */
@@ -69,9 +72,9 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     return wanted < there ? wanted : there;
 }
 
-/* Whether the worker skips the level: in a round a level that is polled, in a poll a level that is not due, and in a
- * leapfrogging join a level without the anchor thief (A-48), except in one round after every `leap_after` fruitless
- * rounds. */
+/* Whether the worker skips the level. A round skips levels for polls; a poll skips levels that are not due. In a
+ * leapfrogging join a worker skips all levels but those with the anchor thief (A-48); a level with a `leap_after` joins
+ * in when the number of rounds without a task is a multiple of `leap_after`. */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
     const bool due = actor->polls ? ns_is_due(level->every, actor->polls, actor->polled) : !level->every;
     if (!due || !actor->leaps || level->anchor == NS_ANCHOR_THIEF) return !due;
@@ -111,7 +114,8 @@ static ns_row row_of(const ns_plan *plan, const ns_level *level, const ns_actor 
     return head.first == head.end ? NO_ROW : ns_row_at(plan, level, (int32_t)plan->workers + anchor);
 }
 
-/* Draw one of the `groups` groups of segments of `row`, by the cumulative weights of the groups. */
+/* Draw one of the `groups` groups of segments of `row`, with probabilities by weight (`plan->weight` has running sums).
+ * Returns the number of the group. */
 static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segments, uint32_t groups, ns_stream *stream) {
     const uint64_t *weight = plan->weight + row.first + segments - 1; /* group g is at [g * segments] */
     uint64_t drawn = ns_stream_below(stream, weight[(groups - 1) * segments]);
@@ -127,7 +131,7 @@ static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segment
     return low;
 }
 
-/* The segments of `row` that the round visits: all segments, or the segments of one drawn group. */
+/* Return the segments of `row` that the round visits: all, or the segments of one group drawn at random. */
 static ns_row entered(const ns_plan *plan, const ns_level *level, ns_row row, ns_stream *stream) {
     if (level->visit == NS_VISIT_NEAREST) return row;
     uint32_t segments = level->segments, groups = (row.end - row.first) / segments;
@@ -144,14 +148,15 @@ void ns_round_begin(ns_round *self) {
     self->level = self->next = 0;
 }
 
-/* Start a walk over the segments of the next level, if the level has any for this worker and its chance is drawn. */
+/* Start the walk over the segments of level `self->level`, unless the level has no segments for this worker, or has a
+ * chance and the random number is against it. If a level with a chance is entered, it is the last of the round. */
 static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
     const ns_level *level = &plan->level[self->level];
     ns_row row = row_of(plan, level, actor);
     if (row.first == row.end) return;
     if (level->chance != NS_NONE8) {
         if ((int64_t)ns_stream_below(&actor->victims, NS_MILLION) >= actor->chance_ppm[level->chance]) return;
-        self->next = plan->steal_levels; /* the round ends with this level */
+        self->next = plan->steal_levels;
     }
     ns_walk_start(&self->walk, entered(plan, level, row, &actor->victims));
 }
@@ -167,7 +172,7 @@ static bool next_drawn(ns_walk *walk, const ns_plan *plan, ns_stream *stream, ui
     return false;
 }
 
-/* Find the next probe of the level under way. */
+/* Find the next queue to probe in the present level. Returns false if the level has no more. */
 static bool next_here(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *queue) {
     const ns_level *level = &plan->level[self->level];
     if (level->pick == NS_PICK_RANDOM && level->tries == 1 && level->watch == NS_NONE8) {
@@ -197,7 +202,8 @@ typedef struct {
     void *context;
 } visitor;
 
-/* The chance that a level is entered, while all probes fail: always 0, 0 until it rises, between 0 and 1, always 1. */
+/* The chance of a level while all probes fail: always 0; 0 now, but rising; in between, or no chance (the level is
+ * entered in every round, and others follow); always 1 (no later level is ever entered). */
 enum outlook { CHANCE_NONE, CHANCE_RISES, CHANCE_OPEN, CHANCE_CERTAIN };
 
 static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
@@ -210,7 +216,8 @@ static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const
     return present >= NS_MILLION && !falls && !(level->flags & NS_FLAG_FORGET) ? CHANCE_CERTAIN : CHANCE_OPEN;
 }
 
-/* Whether repeated picks in a segment may reach all its candidates, at random or in turn, if the view is constant. */
+/* Whether picks in many rounds reach all queues of a segment that pass the watch, by chance or in turn, while the view
+ * does not change. */
 static bool comes_to_all(const ns_level *level, const ns_candidates *some) {
     switch (level->pick) {
         case NS_PICK_RANDOM:
@@ -240,7 +247,8 @@ static bool any_picked(const ns_turn *turn, ns_row row, visitor visit) {
     return false;
 }
 
-/* For segments that share the cursor of a round-robin pick: visit the queues of all rounds until the cursor repeats. */
+/* Visit the queues that rounds pick from several segments with one round-robin cursor. Makes one round more than the
+ * `longest` segment has queues: then the picks repeat. The cursor is restored. */
 static bool any_in_turn(const ns_turn *turn, ns_row row, uint32_t longest, visitor visit) {
     int64_t *cursor = &turn->actor->cursor[turn->level - turn->plan->level];
     const int64_t before = *cursor;
@@ -318,7 +326,7 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
     return stopped;
 }
 
-/* Whether every round of the level consists of random picks, with one random number for each probe. */
+/* Whether the level makes the same random picks in every round, with one random number for each probe. */
 static bool is_steady(const ns_level *level) {
     bool always = ns_is_unconditional(level) && level->chance == NS_NONE8;
     bool plain = level->visit == NS_VISIT_NEAREST && level->pick == NS_PICK_RANDOM;
@@ -347,7 +355,7 @@ static bool append_quiet(quiet_list *list, const ns_plan *plan, uint32_t index, 
 int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most) {
     quiet_list list = {levels, segments, 0, most};
     for (uint32_t at = 0; at < plan->chances; at++) {
-        if (plan->chance[at].elsewhere_miss_ppm) return -1; /* needed by a level that the worker leaves out now */
+        if (plan->chance[at].elsewhere_miss_ppm) return -1; /* failed probes change the chance of a level */
     }
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
@@ -356,7 +364,7 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
         ns_row row = row_of(plan, level, actor);
         if (row.first == row.end) continue;
         if (!is_steady(level)) return -1;
-        bool has_candidates = level->watch == NS_NONE8; /* empty queues pass no watch */
+        bool has_candidates = level->watch == NS_NONE8; /* an empty queue does not pass a watch */
         if (has_candidates && !append_quiet(&list, plan, index, row)) return -1;
     }
     return list.count;

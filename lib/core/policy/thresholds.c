@@ -17,7 +17,7 @@ ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capac
     return (ns_thresholds){capacity > 2 ? capacity - 1 : 1, low};
 }
 
-/* The threshold S, if the strategy does not give it. */
+/* Compute the threshold S by the strategy's rule. */
 static ns_wide high_of(const ns_threshold_rules *rules, int64_t push_ps, ns_wide low, const ns_measured *seen) {
     switch (rules->rule) {
         case NS_RULE_AVAIL: return low + 1;
@@ -37,7 +37,8 @@ ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t pu
     return (ns_thresholds){ns_saturate(high), ns_saturate(low)};
 }
 
-/* Set the bit of queue `q`, which is `before`, to `marked`. Returns the change in the number of set bits. */
+/* Change the bit of queue `q` from `before` to `marked`. Returns 1 if the bit is now set, -1 if it is now cleared, 0 if
+ * it has not changed. */
 static int32_t put_bit(uint64_t *set, uint32_t q, bool before, bool marked) {
     if (marked == before) return 0;
     ns_set_put(set, q, marked);

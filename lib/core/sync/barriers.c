@@ -27,7 +27,7 @@ static void sort(ns_arrival *arrivals, uint32_t count, int (*order)(const void *
     qsort(arrivals, count, sizeof *arrivals, order);
 }
 
-/* Return the time at which all parties have counted themselves on one cache line, one by one in order of `arrivals`. */
+/* Return the time at which all parties have increased a counter on `line`, one by one in the order of `arrivals`. */
 static int64_t count_in(const ns_transfers *transfers, ns_line *line, const ns_arrival *arrivals, uint32_t count) {
     int64_t now = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -36,7 +36,8 @@ static int64_t count_in(const ns_transfers *transfers, ns_line *line, const ns_a
     return now;
 }
 
-/* The line's owner has written the line at `now`. The other parties read it one by one. The last reader keeps it. */
+/* Let all parties but the line's owner, which has written the line at `now`, read the line one by one. Sets `leave_ps`
+ * of the readers. The last reader is the line's owner then. */
 static void read_out(const ns_transfers *transfers, ns_line *line, int64_t now, ns_arrival *readers, uint32_t count) {
     const uint32_t writer = line->owner;
     for (uint32_t i = 0; i < count; i++) {
@@ -57,6 +58,7 @@ static int64_t central(const ns_transfers *transfers, ns_line *line, ns_arrival 
     return opened;
 }
 
+/* Each party writes its own line. The lowest party reads all these lines, and opens the barrier on the shared line. */
 static int64_t flag(const ns_transfers *transfers, ns_barrier *barrier, ns_arrival *arrivals, uint32_t count) {
     sort(arrivals, count, by_worker);
     const uint32_t master = arrivals[0].worker;
@@ -72,6 +74,7 @@ static int64_t flag(const ns_transfers *transfers, ns_barrier *barrier, ns_arriv
     return now;
 }
 
+/* Party i waits until parties 2 i + 1 and 2 i + 2 have written their lines, and later releases them by these lines. */
 static int64_t tree(const ns_transfers *transfers, ns_barrier *barrier, ns_arrival *arrivals, uint32_t count) {
     sort(arrivals, count, by_worker);
     for (uint32_t i = count - 1; i > 0; i--) {
@@ -97,6 +100,7 @@ static uint32_t end_of_node(const ns_arrival *arrivals, uint32_t from, uint32_t 
     return end;
 }
 
+/* The parties of each node count themselves on a line of the node; the last party of each node goes on to `central`. */
 static int64_t per_domain(const ns_transfers *transfers, ns_barrier *barrier, ns_arrival *arrivals, uint32_t count,
                           ns_arrival *leaders) {
     sort(arrivals, count, by_node);

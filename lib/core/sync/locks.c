@@ -4,14 +4,15 @@
 
 #include "base/wide.h"
 
-/* How many lines an actor fetches, one after the other, to get a free lock. */
+/* Return how many cache lines an actor fetches, one after the other, to get a free lock. */
 static int64_t lines_when_free(enum ns_lock_kind kind) { return kind == NS_LOCK_CLH ? 2 : 1; }
 
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor) {
     return lines_when_free(kind) * ns_line_to_ps(transfers, line, actor);
 }
 
-/* The release of a lock. */
+/* The release of a lock, whose cache line is `line`, with `count` waiters. The functions below speak of a waiter by its
+ * place: its position among the waiters, which are in the order of their arrival. */
 typedef struct {
     const ns_lock_rules *rules;
     const ns_transfers *transfers;
@@ -28,7 +29,7 @@ static bool is_remote(const release *self, uint32_t place) {
     return ns_node_of(self->transfers, self->waiters[place].actor) != ns_node_of(self->transfers, self->line->owner);
 }
 
-/* The place among the waiters of the waiter that gets the lock's line first. */
+/* Return the waiter to which the line moves fastest, the first of several; with fair locks, the first waiter. */
 static uint32_t winner(const release *self) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < self->count && !self->rules->fair; i++) {
@@ -54,12 +55,12 @@ static ns_grant ticket(const release *self) {
     return (ns_grant){0, ns_saturate(transfer_ps(self, 0) + others / 2)};
 }
 
-/* Whether a waiter of a `mutex` or `barging` lock has spun for longer than the spin time. */
+/* Whether a waiter of a `mutex` or `barging` lock sleeps: it has waited for longer than the time of spinning. */
 static bool sleeps(const release *self, uint32_t place, int64_t now) {
     return now - self->waiters[place].since_ps > self->rules->spin_ps;
 }
 
-/* The time from the release until a sleeper is awake. */
+/* Return the time from the release until a sleeping waiter is awake, in ps. */
 static int64_t wake_up_ps(const release *self, uint32_t place) {
     const bool remote = ns_line_wakes_remotely(self->transfers, self->line, self->waiters[place].actor);
     return self->rules->futex_ps + (remote ? self->rules->wake_remote_ps : self->rules->wake_ps);
@@ -69,7 +70,8 @@ static ns_grant mutex(const release *self, int64_t now) {
     return (ns_grant){0, transfer_ps(self, 0) + (sleeps(self, 0, now) ? wake_up_ps(self, 0) : 0)};
 }
 
-/* The place of the first waiter on another node (`remote`) or on the same node (not `remote`); `count`: none. */
+/* Return the first waiter on another node (`remote`), or on the same node (not `remote`), than the releasing actor;
+ * `count` if there is none. */
 static uint32_t first_waiter(const release *self, bool remote) {
     uint32_t place = 0;
     while (place < self->count && is_remote(self, place) != remote) place++;
@@ -100,7 +102,7 @@ ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const 
     }
 }
 
-/* The first waiter that sleeps (`asleep`) or spins (not `asleep`); `count`: none. */
+/* Return the first waiter that sleeps (`asleep`) or spins (not `asleep`); `count` if there is none. */
 static uint32_t first_that(const release *self, bool asleep, int64_t now) {
     uint32_t place = 0;
     while (place < self->count && sleeps(self, place, now) != asleep) place++;
@@ -109,7 +111,7 @@ static uint32_t first_that(const release *self, bool asleep, int64_t now) {
 
 #define WOKEN UINT32_MAX
 
-/* The place of the waiter that has waited longest; WOKEN: the waiter that wakes up. */
+/* Return the waiter that has waited longest; WOKEN stands for the waiter that is waking up. */
 static uint32_t longest(const ns_server *self) {
     const ns_waiter *waiters = ns_server_waiters(self), *best = self->wakes ? &self->woken : &waiters[0];
     for (uint32_t i = 0; i < self->count; i++) {
@@ -119,7 +121,7 @@ static uint32_t longest(const ns_server *self) {
     return best == &self->woken ? WOKEN : (uint32_t)(best - waiters);
 }
 
-/* Promise the lock to the waiter that wakes up, for the time at which it has tried. */
+/* Promise the lock to the waiter that is waking up, for the time of its try plus a transfer of the line. */
 static void promise_to_woken(ns_server *self, const release *released) {
     const int64_t transfer = ns_line_to_ps(released->transfers, released->line, self->woken.actor);
     self->next = self->woken;
@@ -127,7 +129,7 @@ static void promise_to_woken(ns_server *self, const release *released) {
     self->due_ps = ns_sum(self->tries_ps, transfer);
 }
 
-/* Hand the lock over to the waiter at `place`, before any other actor. */
+/* Promise the lock to the waiter at `place`. No other actor can take the lock before. */
 static void hand_over(ns_server *self, const release *released, uint32_t place, int64_t now_ps) {
     if (place == WOKEN) {
         promise_to_woken(self, released);
@@ -138,8 +140,8 @@ static void hand_over(ns_server *self, const release *released, uint32_t place, 
     }
 }
 
-/* Wake the first sleeper if no wake-up is under way, and promise the lock to the first waiter that spins. If none
- * spins, promise it to the waiter that wakes up, which any other actor may precede. */
+/* Wake the first sleeper if no waiter is waking up already, and promise the lock to the first waiter that spins. If
+ * none spins, promise the lock to the waiter that is waking up; any other actor can still take the lock before. */
 static void let_barge(ns_server *self, const release *released, int64_t now_ps) {
     release left = *released;
     const uint32_t sleeper = first_that(released, true, now_ps);
