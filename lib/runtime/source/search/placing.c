@@ -5,8 +5,8 @@
 #include "policy/dispatch.h"
 #include "search/search.h"
 
-/* Return whether the worker executes its spawns at once: from the moment when its own queue is full, until the queue
- * has drained to a threshold. */
+/* Return whether the worker executes its spawned tasks at once: from the moment when its own queue is full, until the
+ * queue has drained to the part of its capacity that the plan gives. */
 static bool must_inline(const ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (worker->own == NS_UNKNOWN) return false;
@@ -18,7 +18,7 @@ static bool must_inline(const ns_thread_worker *worker) {
     return own->overflowed;
 }
 
-/* Count a task that was pushed to the worker's own queue. */
+/* Count a push into the worker's own queue, and keep the greatest length of the queue. */
 static void count_push(const ns_thread_pool *pool, ns_task_queue *own) {
     if (!pool->watches) return;
     const uint64_t pushes = ns_atomic_u64_load(&own->pushes, memory_order_relaxed); /* relaxed: only the owner writes */
@@ -38,7 +38,8 @@ static bool push(ns_thread_worker *worker, uint32_t q, void *task) {
     return true;
 }
 
-/* Group the objects that a task accesses, by home node and by reads or writes. Return the number of groups. */
+/* Sum up the objects (memory) that a task accesses, by the node where they lie and by reads or writes, in
+ * `search.objects`. Return the number of sums. */
 static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesses, uint32_t count) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint32_t nodes = pool->file.plan.steal.nodes;
@@ -59,9 +60,9 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* Put a task into a queue. Another worker's queue is locked meanwhile, if it has a lock. A root that is `dealt` before
- * the run needs no lock. The first root that would go only to the worker's own queue stays with the worker. Return
- * whether the task is in a queue. */
+/* Put a task into the queue that the strategy chooses. Return false if no queue has room, or the worker executes the
+ * task itself. `dealt`: the task is a root (a first task) before the run. The first root that would go only to the own
+ * queue stays with the worker. A queue of another worker is locked meanwhile if it has a lock, unless `dealt`. */
 static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
                   bool dealt) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);

@@ -1,4 +1,5 @@
-/* A worker's view of queues (lengths and watch bits), copies of tasks, and takes from queues that are not lanes. */
+/* A worker's view of queues, copies of tasks in several queues, and takes from queues that are not lanes. A watch has a
+ * bit for each queue, which says whether its length has passed a bound, or whether its owner sleeps. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
@@ -7,8 +8,8 @@
 
 /* ---- a worker's view --------------------------------------------------------------------------------------------- */
 
-/* Set the watch bits of queue `q` in `bits`: whether the owner sleeps, the bits that pushes and pops noted, or bits
- * computed from the length. */
+/* Set the bit of queue `q` in each watch in `bits`: whether the owner sleeps; else the bit on the watch board if pushes
+ * and pops note bits there; else the bit that follows from the queue's length. */
 static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t q) {
     const ns_plan *plan = &pool->file.plan.steal;
     const int64_t length = ns_task_queue_length(pool->queues[q]);
@@ -23,6 +24,7 @@ static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t
     }
 }
 
+/* Read the present iteration, the switches, and the counts of live subtrees. */
 static void look_at_rest(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_view *view = &worker->search.view;
@@ -80,8 +82,8 @@ void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step) {
 
 /* ---- tasks with copies: entries in several queues stand for one task (model 4.13) -------------------------------- */
 
-/* An entry of a queue is the address of a task; or, with the lowest bit set, the address of a ticket for a task. The
- * ticket is freed when its last entry is taken, maybe after the end of the task. */
+/* An entry of a queue is the address of a task; or, with the lowest bit set, of a ticket, which all entries of a task
+ * share. The first worker that takes an entry claims the task. The ticket is freed when its last entry is taken. */
 enum { IS_TICKET = 1 }; /* a bit that is 0 in addresses of tasks */
 
 typedef struct {

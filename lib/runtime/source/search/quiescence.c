@@ -1,11 +1,11 @@
 /* Quiescence: tasks are left, but the strategy and the joins allow no worker to take them. The run then ends with an
  * error instead of running for ever.
  *
- * A worker that has searched in vain for long checks whether the worker could find a task if all other workers did
- * nothing. If not, the worker announces this, with the number of begins and ends of searches before the check. The pool
- * is quiescent if each worker has announced the same number, or sleeps in a join: no task was taken or pushed after the
- * first of these checks. A worker withdraws its announcement before it takes a task, and before it sleeps because it
- * finds no task. Such a sleep counts as a sleep in a join, unless a timer ends the sleep. */
+ * A worker that has searched in vain for long checks whether it could find a task if all other workers did nothing. If
+ * not, the worker announces this, with a stamp: the number of begins and ends of searches (of all workers) before the
+ * check, plus 1. The pool is quiescent if each worker has announced the same stamp, or sleeps without a timer, in a
+ * join or because it found no task: then no task was taken or pushed after the first of these checks. A worker
+ * withdraws its announcement before it takes a task, and before it falls asleep because it finds no task. */
 #include "search/search.h"
 
 void ns_thread_note_search(ns_thread_pool *pool) {
@@ -21,7 +21,7 @@ typedef struct {
     bool suits;                    /* whether the join of `waiting` may execute the task that was looked at last */
 } work_query;
 
-/* Look at the task at one end of a queue, and leave the task there. */
+/* Note whether the waiting task's join allows this task. Return false, so that the task stays in its queue. */
 static bool peek_at(void *context, void *task) {
     work_query *self = context;
     self->suits = ns_thread_descends(self->waiting, task);

@@ -1,8 +1,9 @@
 /* Workers that find no task: how they rest between rounds of probes, when they sleep, and who wakes whom (model 4.15;
- * engine/reference/resting.py). The protocol of sleep and wake is in sync/sleepers.h.
- *
- * A worker sleeps only if it may take any task that it finds: not in a join by the join rules `own`, `strict` and
- * `leapfrog`, and not in a wait whose end wakes nobody. */
+ * engine/reference/resting.py). The protocol of sleep and wake is in sync/sleepers.h. The plan's rules (`ns_idle`) give
+ * phases of rounds, each with its rests; after the last phase a worker sleeps. A worker covers a queue if it is
+ * searching and can take from the queue. The reach of a worker to a queue is whether it can take from there, by its own
+ * queue or by a steal level: never, sometimes (if a watch or gate of the level allows it), or always. A worker sleeps
+ * only if it may take any task: not in joins `own`, `strict`, `leapfrog`, and not in a wait whose end wakes nobody. */
 #include "execution/execution.h"
 #include "platform/waiting.h"
 #include "search/search.h"
@@ -22,19 +23,21 @@ static bool may_sleep(const ns_thread_worker *worker, const ns_thread_wait *wait
 
 /* ---- who can take from a queue ----------------------------------------------------------------------------------- */
 
-/* Return [workers]: whether each worker can take from queue `q`, as its own (part 0) or by steal level `part` - 1. */
+/* Return [workers] the reach of each worker to queue `q`: as its own queue (part 0), or by steal level `part` - 1. */
 static const uint8_t *reach_by(const ns_thread_pool *pool, uint32_t part, uint32_t q) {
     const ns_full_plan *plan = &pool->file.plan;
     return plan->idle.reach.at + ((uint64_t)part * plan->steal.queue_count + q) * pool->base.workers;
 }
 
-/* A queue whose state `viewer` reads at the first call of reach_now. */
+/* A queue, and the worker that looks at it. */
 typedef struct {
     ns_thread_worker *viewer;
     uint32_t q;
-    bool is_viewed;
+    bool is_viewed; /* whether the viewer has read the state of the queue */
 } viewed;
 
+/* Return the best reach of `worker` to the queue by levels that are in force now. Leave out levels with the reach
+ * `sometimes` whose watch or gate is closed to the worker now. The first call reads the state of the queue. */
 static enum ns_reach reach_now(void *context, uint32_t worker) {
     viewed *self = context;
     if (!self->is_viewed) ns_thread_view_queue(self->viewer, self->q);
@@ -55,7 +58,7 @@ static enum ns_reach reach_now(void *context, uint32_t worker) {
     return best;
 }
 
-/* Return whether a steal level names queue `q` for the worker, or the worker owns the queue. */
+/* Return whether the worker's reach to queue `q` is sometimes or always. */
 static bool can_take(const ns_thread_worker *worker, uint32_t q) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     bool can = !rule_of(worker)->reach.count;
@@ -64,7 +67,7 @@ static bool can_take(const ns_thread_worker *worker, uint32_t q) {
     return can;
 }
 
-/* Return whether the same workers can cover both queues. A worker covers a queue if it can take from the queue. */
+/* Return whether the same workers would cover both queues. */
 static bool are_alike(const ns_thread_pool *pool, viewed *one, viewed *other) {
     const enum ns_reach first = ns_sleepers_cover_by(pool->sleepers, &(ns_takers){reach_now, one});
     const enum ns_reach second = ns_sleepers_cover_by(pool->sleepers, &(ns_takers){reach_now, other});
@@ -76,7 +79,8 @@ static bool are_alike(const ns_thread_pool *pool, viewed *one, viewed *other) {
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
 
-/* Wake `count` sleepers, after making all tasks in the worker's queue public, so that the sleepers find them. */
+/* Wake `count` sleepers that are among `takers` (NULL: any). Before, make all tasks in the worker's queue available to
+ * other workers, so that the sleepers find them. */
 static void wake(ns_thread_worker *worker, const ns_takers *takers, int64_t count) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (count <= 0) return;
@@ -95,19 +99,18 @@ void ns_thread_wake_for_missed(ns_thread_worker *worker, uint32_t q) {
     const ns_sleepers *sleepers = ns_thread_pool_of(worker)->sleepers;
     viewed missed = {worker, q, false};
     const ns_takers takers = {reach_now, &missed};
-    /* relaxed: a worker that reads an old number wakes nobody; the queue's tasks have been seen by their pusher's rule
-     */
+    /* relaxed: a worker that reads an old number wakes nobody; pushes of the tasks have applied the rules before */
     if (ns_census_sleeping(ns_atomic_u64_load(&sleepers->census, memory_order_relaxed)))
         wake(worker, rule_of(worker)->reach.count ? &takers : NULL, 1);
 }
 
-/* Wake `count` sleepers for each queue with tasks that no searching worker covers; of several such queues that the same
- * workers can cover, only for the first. If `gated`, wake nobody for queues from which some worker can always take.
- * Return whether there is an uncovered queue with tasks. */
+/* Wake `count` sleepers for each queue that has tasks and that no worker covers; of several such queues that the same
+ * workers would cover, only for the first. If `gated`, wake nobody for queues to which some worker's reach is `always`.
+ * Return whether there is such a queue with tasks and without cover. */
 static bool wake_for_uncovered(ns_thread_worker *worker, int64_t count, bool gated) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     bool any = false;
-    ns_fence(); /* a pushing worker relies on `worker` to wake sleepers only if `worker` sees the task below */
+    ns_fence(); /* a worker that pushed a task and woke nobody, since this worker searched, relies on the loads below */
     for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) {
         viewed here = {worker, q, false};
         const ns_takers takers = {reach_now, &here};
@@ -133,21 +136,22 @@ void ns_thread_gate_opens(ns_thread_worker *worker) {
 
 /* ---- falling asleep ---------------------------------------------------------------------------------------------- */
 
-/* Let the worker search again. `state` says how its sleep has ended. */
+/* Let the worker search again. `state` says how its sleep has ended: NS_AWAKE if nobody woke the worker. */
 static void get_up(ns_thread_worker *worker, enum ns_sleep state) {
     ns_thread_resting *mine = &worker->resting;
     const ns_idle *rule = rule_of(worker);
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const bool is_counted = rule->counted && state != NS_AWAKE; /* counted by the waking worker */
+    const bool is_counted = rule->counted && state != NS_AWAKE; /* the waking worker counted this one as searching */
     if (!is_counted) ns_sleepers_search(pool->sleepers, worker->base.id, true);
     mine->searches = true;
     mine->knows_pushes = false;
-    /* A wake-up by the end of the run is not counted. */
+    /* a wake-up by the end of the run is not counted */
     if (state != NS_AWAKE && !ns_thread_task_is_joined(&pool->origin)) ns_thread_count(worker, NS_WAKEUPS, 1);
     if (mine->woken && rule->chain_by == NS_CHAIN_WOKEN) wake(worker, NULL, rule->chain);
 }
 
-/* Return the time after which the worker's next sleep ends without a wake-up; 0: never. */
+/* Return the time after which the worker's next sleep ends by itself, in ps; 0: never. The time grows by a factor after
+ * each sleep that ended by itself. */
 static int64_t timer_ps(const ns_thread_worker *worker) {
     const ns_idle *rule = rule_of(worker);
     int64_t ps = rule->first_ps;
@@ -165,7 +169,7 @@ void ns_thread_check_sleepers(ns_thread_pool *pool) {
         ns_thread_end_quiescent(pool, "all workers sleep");
 }
 
-/* Sleep, unless the worker was woken meanwhile. Return how the sleep has ended. */
+/* Sleep, unless the worker was woken since it announced its sleep. Return how the sleep has ended. */
 static enum ns_sleep sleep_now(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_resting *mine = &worker->resting;
@@ -190,13 +194,13 @@ static enum ns_sleep sleep_now(ns_thread_worker *worker) {
     return state;
 }
 
-/* A worker that is about to sleep in a wait. */
+/* A worker that is about to fall asleep, and the wait during which it searches. */
 typedef struct {
     ns_thread_worker *worker;
     const ns_thread_wait *wait;
 } tired;
 
-/* In NS_MODE_PACED, add the time for looking at every queue from which the worker can take to the worker's clock. */
+/* In NS_MODE_PACED, add the time for looks at all other queues within the worker's reach to the worker's clock. */
 static void pay_look(const ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     int64_t ps = 0;
@@ -205,7 +209,7 @@ static void pay_look(const ns_thread_worker *worker) {
     ns_thread_pay(ps, NS_RANK_LOOK);
 }
 
-/* Return whether the worker may find a task, after an exact look at all watch bits, which may have been wrong. */
+/* Return whether the worker could find a task now. Before, correct all watch bits, which may be wrong for a while. */
 static bool finds_work(void *context) {
     const tired *self = context;
     ns_thread_pool *pool = ns_thread_pool_of(self->worker);
@@ -220,8 +224,8 @@ static bool is_over(void *context) {
     return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(ns_thread_pool_of(self->worker));
 }
 
-/* End the search of the worker, and let it sleep unless it may find a task after all. Under the rule `recheck: events`
- * the worker first makes one more round. */
+/* Stop the worker's search, let it sleep unless it could find a task after all, and let it search again. Under the rule
+ * `recheck: events` the first call of a search, and a call after new pushes, return at once, for one more round. */
 static void lie_down(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_resting *mine = &worker->resting;
@@ -245,15 +249,17 @@ static void lie_down(ns_thread_worker *worker, const ns_thread_wait *wait) {
     mine->searches = false;
     const enum ns_sleep state = ns_sleepers_lie_down(pool->sleepers, &order);
     get_up(worker, state == NS_ANNOUNCED ? sleep_now(worker) : state);
-    /* The task may still be private: yield, so that its owner can make it public. In turns, probes take enough time. */
+    /* The task may still be private to its owner: yield, so that the owner can make it public. If workers run in turns,
+     * probes take enough time. */
     if (state == NS_AWAKE && !pool->turns) ns_yield();
 }
 
 /* ---- searching --------------------------------------------------------------------------------------------------- */
 
+/* Return whether the cap on searching workers is a share of the workers that are not searching. */
 static bool counts_idle(const ns_idle *rule) { return rule->cap && rule->cap_of == NS_CAP_BUSY_SHARE; }
 
-/* Return how many workers are not searching, if the cap on searching workers depends on this number; else 0. */
+/* Return how many workers are not searching if the cap depends on this number; else 0. */
 static uint32_t busy(const ns_thread_pool *pool) {
     if (!counts_idle(&pool->file.plan.idle)) return 0;
     const uint32_t idle = ns_atomic_u32_load(&pool->idle, memory_order_relaxed); /* relaxed: a recent number */
@@ -290,7 +296,7 @@ void ns_thread_end_search(ns_thread_worker *worker) {
 
 /* ---- phases of rounds -------------------------------------------------------------------------------------------- */
 
-/* Return the phase of the round that the worker has just made; NULL if all phases are over. */
+/* Return the phase to which the worker's last round belongs; NULL if all phases are over. */
 static const ns_idle_phase *phase_of(ns_thread_worker *worker) {
     ns_thread_resting *mine = &worker->resting;
     const ns_idle_phase_list phases = rule_of(worker)->phases;
@@ -308,7 +314,8 @@ static const ns_idle_phase *phase_of(ns_thread_worker *worker) {
     return NULL;
 }
 
-/* Return S / log2(S) for S searching workers, both rounded down, at least 1. */
+/* Return the factor by which rests grow with the number S of searching workers: S / log2(S), both rounded down, at
+ * least 1. */
 static int64_t crowding(const ns_thread_pool *pool) {
     const uint32_t searching = ns_sleepers_searching(pool->sleepers);
     const int64_t log = searching > 3 ? 31 - __builtin_clz(searching) : 1;

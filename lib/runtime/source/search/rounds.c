@@ -1,11 +1,12 @@
-/* Rounds of probes by the strategy's steal levels, and the waits after rounds without a find. */
+/* Rounds of probes, and the rests after rounds without a find (a task that the worker gets). A probe looks into one
+ * queue; a steal level of the strategy names queues to probe; a round is one pass through the levels. */
 #include <stdlib.h>
 
 #include "execution/execution.h"
 #include "search/search.h"
 
-static const int64_t SPINNING_PS = 2000000; /* ps: a longer wait yields the CPU */
-enum { PATIENT_ROUNDS = 64 };               /* after this many rounds without a find, a worker yields its CPU */
+static const int64_t SPINNING_PS = 2000000; /* a worker yields its CPU in a longer rest */
+enum { PATIENT_ROUNDS = 64 };               /* a worker yields its CPU after each so many rounds without a find */
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
@@ -23,7 +24,6 @@ void ns_thread_rest_awake(const ns_thread_pool *pool, int64_t wait_ps, bool yiel
 #endif
 }
 
-/* Rest for `wait_ps`. The worker yields its CPU if `wait_ps` is above SPINNING_PS, or after PATIENT_ROUNDS rounds. */
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks();
@@ -36,7 +36,7 @@ int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed) {
     return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->file.plan.backoff, ++worker->search.fails, probed);
 }
 
-/* ---- locks of the domains of levels (thesis chapter 6, Algorithm 5), and locks of queues ------------------------- */
+/* ---- the locks of probes: of a level's group of queues (thesis chapter 6, Algorithm 5), and of single queues ----- */
 
 static int make_locks(ns_thread_pool *pool, ns_i32s words, const ns_numa_lock_options *options) {
     for (uint64_t at = 0; at < words.count; at++) {
@@ -70,8 +70,8 @@ void ns_thread_destroy_search_locks(ns_thread_pool *pool) {
     free(pool->lines);
 }
 
-/* Add the time in which the model hands over a lock that its last holder has left (model 5.2) to the worker's clock.
- * The worker asked for the lock at `asked_ps`. Time that other waiters add, as for test-and-set locks, is left out. */
+/* In NS_MODE_PACED, add the time of getting `lock` to the worker's clock, by the model of the lock's kind (model 5.2):
+ * free if the worker has not waited since `asked_ps`, else handed over. Time that other waiters add is left out. */
 static void pay_lock(const ns_thread_worker *worker, int32_t lock, int64_t asked_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_plan_words *words = &pool->file.plan.words;
@@ -116,7 +116,8 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
     worker->node_success[node] += NUMASIM_COUNTERS && taken > 0;
 }
 
-/* Tell the owner of queue `q` which worker has stolen from it, and how many tasks. */
+/* Tell the worker whose own queue is `q` which worker has stolen from it and, if the spawn order adapts, how many
+ * tasks. */
 static void name_thief(const ns_thread_worker *worker, uint32_t q, int64_t taken) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int32_t robbed = pool->file.plan.steal.queues[q].owner;
@@ -136,7 +137,7 @@ int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q) {
     return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
 }
 
-/* The locks that a search holds: the lock of the level and the lock of the queue that it probed last. */
+/* The locks that a search holds: of the level and of the queue of its last probe. */
 typedef struct {
     int32_t level, queue;
 } held_locks;
@@ -146,8 +147,8 @@ static void release_locks(const ns_thread_worker *worker, held_locks *held) {
     ns_thread_pass_lock(worker, &held->level, NS_NO_LOCK);
 }
 
-/* Take the locks of the next probe. Keep a lock that the last probe needed, too. A worker that waits for the lock of a
- * level has no lock of a queue, so no two workers wait for each other. */
+/* Take the locks that the next probe needs, and release all others. A worker that waits for the lock of a level holds
+ * no lock of a queue, so workers never wait for each other in a circle. */
 static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_t level, uint32_t q) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     const int32_t of_level = ns_level_lock(plan, level, q), of_queue = ns_probe_lock(plan, q);
@@ -156,9 +157,9 @@ static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_
     ns_thread_pass_lock(worker, &held->queue, of_queue);
 }
 
-/* Look at queue `q` at the end of a probe. If the strategy probes before it locks, a probe that sees tasks tries the
- * lock of the queue. The probe fails if another worker has the lock; otherwise the probe looks again under the lock (as
- * in lib/engine/thief.cpp). Return how many tasks the probe takes. */
+/* Read the length of queue `q`. If the strategy looks before it locks, a probe that sees tasks tries to get the lock of
+ * the queue: the probe fails if another worker has the lock; otherwise it reads the length again under the lock. Return
+ * how many tasks the probe will take. */
 static int64_t look(ns_thread_worker *worker, uint32_t level, uint32_t q, held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
@@ -175,7 +176,7 @@ static int64_t look(ns_thread_worker *worker, uint32_t level, uint32_t q, held_l
     return wanted_now(pool, level, q);
 }
 
-/* Probe queue `q` by `level`. Return the first task that the probe takes, or NULL. */
+/* Probe queue `q` by `level`. Return the first task that is taken, or NULL; put further tasks into the own queue. */
 static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q,
                              held_locks *held) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -213,7 +214,8 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     return first;
 }
 
-/* Make the probes of a round in their order. Return a task, or NULL. Set `*held` to the locks that are still held. */
+/* Make the probes of a round, up to the first find or the end of the wait. Return the task, or NULL. Set `*held` to the
+ * locks that are still held. */
 static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
                                      held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);

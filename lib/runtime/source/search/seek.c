@@ -1,4 +1,5 @@
-/* The search for a worker's next task: in its own queue, then in rounds of probes, with waits between rounds. */
+/* The search for a worker's next task: in its own queue, then in rounds of probes of other queues, with rests between
+ * rounds. A wait says when the search is over without a task; a find is a task that the worker gets. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
@@ -30,7 +31,8 @@ int ns_thread_search_create(ns_thread_worker *worker) {
 
 /* ---- the own queue ----------------------------------------------------------------------------------------------- */
 
-/* Take the next task from the own queue if the queue has more than `keep` tasks (-1: more than its threshold s). */
+/* Take a task from the own queue if the queue has more than `keep` tasks (-1: more than its threshold s). Return NULL
+ * if not. */
 static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *wait, int64_t keep) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (worker->own == NS_UNKNOWN) return NULL;
@@ -47,7 +49,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
     return task;
 }
 
-/* Compute the thresholds S and s from the worker's measurements, when the worker's queue first becomes empty. */
+/* Compute the thresholds S and s of the worker's queue from measurements since the start of the run. */
 static void compute_thresholds(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
@@ -73,7 +75,8 @@ static void compute_thresholds(ns_thread_worker *worker) {
 
 /* ---- searches ---------------------------------------------------------------------------------------------------- */
 
-/* In a quiescent run: take a task from any queue, or else a waiting task from `fibers.aside`. Return it, or NULL. */
+/* Take a task from any queue, or else a waiting task from `fibers.aside`. Return NULL if there is none. Called if the
+ * pool is quiescent: the strategy lets no worker have the tasks that are left, and the run ends with an error. */
 static ns_thread_task *take_anything(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_task *task = NULL;
@@ -103,7 +106,8 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* If the strategy refills the own queue, put the stolen task there, and pop the next task. Return a task, or NULL. */
+/* Return the stolen task; or, if the strategy puts stolen tasks into the own queue first, put it there and return the
+ * next task from the own queue, or NULL. */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->file.plan.refill;
@@ -113,7 +117,7 @@ static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wai
     return pop_own(worker, wait, refill);
 }
 
-/* Search until a task is found or the wait is over. */
+/* Search until a task is found or the wait is over. Return the task, or NULL. */
 static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool only_own = wait->task && pool->file.plan.join == NS_JOIN_OWN;
