@@ -202,7 +202,7 @@ def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: P
 
 
 def test_a_plan_that_does_not_fit_is_refused(program: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="mode emulated: the machine to be pretended is that of a plan"):
+    with pytest.raises(InputError, match="mode emulated: the machine to be emulated is the machine of a plan"):
         run_kernel(Order("fib", mode="emulated", workers=2), program)
     with pytest.raises(InputError, match="the plan is for 2 workers, not for 3"):
         run_kernel(Order("fib", workers=3, plan=plan_file(tmp_path, "randomized", "help", 2)), program)

@@ -174,7 +174,7 @@ def helped() -> Plan:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: plan_of(graph(GROUPS)), "the plan's program waits for groups of tasks, which threads do not do"),
+        (lambda: plan_of(graph(GROUPS)), "the plan's program waits for groups of tasks, which threads cannot do"),
         (helped, "the strategy has helpers, which threads do not start"),
         (
             lambda: plan_of(graph(task(task(5), WAIT)), 2, how=runtime(inline_above=64)),

@@ -49,7 +49,7 @@ static uint64_t whole_tail(const ns_deque *self, uint64_t ends) {
     return self->split - (uint32_t)((uint32_t)self->split - ns_ends_tail(ends));
 }
 
-/* Store the split of `ends`, and set the owner's limits accordingly. */
+/* Store the split of `ends`, and set the limits at which the owner's pushes and pops take slow paths. */
 static void adopt_ends(ns_deque *self, uint64_t ends) {
     self->split += (uint64_t)(int64_t)(int32_t)(ns_ends_split(ends) - (uint32_t)self->split);
     const uint64_t full = whole_tail(self, ends) + self->mask + 1;
@@ -66,7 +66,7 @@ void ns_deque_publish(ns_deque *self) {
     adopt_ends(self, ns_split_publish_all(&self->ends, (uint32_t)bottom));
 }
 
-/* Double the capacity, and copy all tasks from `tail` on. */
+/* Double the capacity, and copy all tasks. Return 0 or NS_ERROR_MEMORY. */
 static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
     ns_deque_ring *ring = ring_create(2 * (self->mask + 1), self->owned_ring);
     if (!ring) return NS_ERROR_MEMORY;
@@ -92,7 +92,7 @@ int ns_deque_push_slowly(ns_deque *self, void *task) {
     return NS_OK;
 }
 
-/* Take the last private task, and publish half of the remaining tasks. */
+/* Take the newest task, which is private. If no task is public, make half of the other private tasks public. */
 static void *pop_private(ns_deque *self, uint64_t bottom) {
     void *task = ns_atomic_pointer_load(&self->slots[(bottom - 1) & self->mask], memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom - 1, memory_order_relaxed);
@@ -100,7 +100,7 @@ static void *pop_private(ns_deque *self, uint64_t bottom) {
     return task;
 }
 
-/* Take the last public task by moving the tail beyond it. Return false if a thief has taken the task. */
+/* Take the only task left, which is public, by moving the tail beyond it. Return false if a thief was faster. */
 static bool take_last(ns_deque *self, uint64_t ends) {
     /* relaxed: the owner wrote the slot itself, and a thief whose swap fails reads nothing */
     const uint64_t none = ns_ends_of(ns_ends_split(ends), ns_ends_split(ends));

@@ -1,11 +1,12 @@
-/* The deque of one worker, split between its owner and thieves (split.h). Tasks are pointers in a ring that grows. An
- * index is a count of pushes; indices that thieves see have 32 bits.
+/* The deque of one worker, its owner: the owner pushes and pops tasks at the bottom, other workers (thieves) steal from
+ * the tail. Tasks from the tail to the split are public, tasks from the split to the bottom private (split.h). Tasks
+ * are pointers in a ring of slots that grows. Each push has the next index; thieves see the low 32 bits of an index.
  *
- * A thief reads a slot and then moves the tail by compare-and-swap. If the swap succeeds, the thief has read the right
- * task: no thread writes the slot of an index while the tail is at the index and the split is above the index. The
- * owner never lowers the split to the tail: the owner takes the last public task as a thief does, by moving the tail.
- * The owner writes the slot for index + capacity only after the owner has seen the tail beyond the index. A thief would
- * have to sleep through 2^32 steals to find the same tail value again. */
+ * A thief reads the slot at the tail and then moves the tail by compare-and-swap. If this succeeds, the thief has read
+ * the right task: no thread writes the slot of an index while the tail is at the index and the split is above. The
+ * owner never lowers the split to the tail: it takes the last public task as a thief does, by moving the tail. The
+ * owner uses the slot for index + capacity only after it has seen the tail beyond the index. A thief would have to
+ * sleep through 2^32 steals to find the same tail value again. */
 #pragma once
 
 #include <stddef.h>
@@ -16,16 +17,16 @@
 typedef struct ns_deque_ring ns_deque_ring;
 
 typedef struct {
-    /* Fields that the owner uses and thieves read. */
+    /* fields of the owner; thieves read `bottom`, and may set the limits */
     NS_OWN_LINE ns_atomic_u64 bottom; /* the index behind the newest task (`top` in split.h) */
-    ns_atomic_u64 push_limit;         /* limits of the fast path: see split.h */
+    ns_atomic_u64 push_limit;         /* pushes from this bottom on, and pops down to it, are slow: split.h */
     ns_atomic_u64 pop_limit;
     ns_atomic_pointer *slots;  /* the slots of `ring` */
     uint64_t mask;             /* the capacity of `ring` - 1 */
     uint64_t split;            /* the split in `ends`, with 64 bits */
     ns_deque_ring *owned_ring; /* a copy of `ring` for the owner */
-    /* Fields that thieves write. */
-    NS_OWN_LINE ns_atomic_u64 ends; /* tail and split */
+    /* fields that owner and thieves use */
+    NS_OWN_LINE ns_atomic_u64 ends; /* low 32 bits of the tail, and of the split */
     ns_atomic_pointer ring;
 } ns_deque;
 _Static_assert(sizeof(ns_deque) == 2 * NS_LINE_BYTES, "the owner's fields and the thieves' are lines apart");
@@ -34,6 +35,7 @@ _Static_assert(sizeof(ns_deque) == 2 * NS_LINE_BYTES, "the owner's fields and th
 int ns_deque_create(ns_deque *self, uint32_t capacity_bits);
 void ns_deque_destroy(ns_deque *self);
 
+/* The slow paths of a push and of a pop, when a limit is reached. */
 int ns_deque_push_slowly(ns_deque *self, void *task);
 void *ns_deque_pop_slowly(ns_deque *self);
 
@@ -60,7 +62,7 @@ static inline void *ns_deque_pop(ns_deque *self) {
 /* Make all tasks public. The owner calls this before it sleeps: asleep, it would not notice that a thief asks. */
 void ns_deque_publish(ns_deque *self);
 
-/* A thief takes the task at the tail. Return NULL if no task is public or another thief was quicker. */
+/* A thief takes the task at the tail. Return NULL if no task is public, or the ends have changed meanwhile. */
 void *ns_deque_steal(ns_deque *self);
 
 /* Return the number of tasks, public and private. The number is exact if the owner asks and no thief steals meanwhile;

@@ -9,7 +9,7 @@ static void set_top(ns_lane *self, const ns_lane_slot *slot) {
     ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), (uintptr_t)slot, memory_order_relaxed); /* as in a push */
 }
 
-/* Store the split of `ends`, and set the owner's limits accordingly. */
+/* Store the split of `ends`, and set the limits at which the owner's pushes and pops take slow paths. */
 static void adopt_ends(ns_lane *self, uint64_t ends) {
     self->split = ns_ends_split(ends);
     ns_split_set_limits(ns_lane_atomic(&self->owned->push_limit), ns_lane_atomic(&self->owned->pop_limit), ends,

@@ -1,11 +1,12 @@
-/* The lane of one worker, split between its owner and thieves (split.h): a stack of slots, not a ring. Each slot has a
- * task and the arguments of the task. Tasks in slots below the tail are stolen.
+/* The lane of one worker, its owner: a stack of slots, each with a task and its arguments. The owner pushes and pops at
+ * the top; other workers (thieves) steal from the tail, the oldest tasks first. Tasks in slots below the tail are
+ * stolen, tasks from the tail to the split are public, tasks from the split to the top are private to the owner
+ * (split.h).
  *
- * A thief moves the tail beyond a slot before the thief reads the slot. The slot then belongs to the thief until the
- * thief marks the task as ended. So changes of tail and split meanwhile do no harm. Thieves take the oldest tasks
- * first: if the task at the top is stolen, all tasks below are stolen, too. To join a stolen task at the top, the owner
- * waits for the mark, clears the mark, and lowers the top, the split and the tail by one. So the slots from the top on
- * have no mark, and a push need not clear one. */
+ * A thief moves the tail beyond a slot before it reads the slot. The slot then belongs to the thief until the thief
+ * marks the task as ended; so changes of tail and split meanwhile do no harm. If the task at the top is stolen, all
+ * tasks below are stolen, too. To join a stolen task at the top, the owner waits for the mark, clears the mark, and
+ * sets top, split and tail to the slot. So the slots from the top on have no mark, and a push need not clear one. */
 #pragma once
 
 #include <stddef.h>
@@ -15,11 +16,11 @@
 #include "platform/atomics.h"
 
 typedef struct {
-    ns_lane_owned *owned; /* a part of the owner's ns_worker */
-    ns_lane_slot *slots;
-    uint32_t capacity;
-    uint32_t split;                 /* the split in `ends` */
-    NS_OWN_LINE ns_atomic_u64 ends; /* tail and split */
+    ns_lane_owned *owned;           /* top and limits, in the owner's ns_worker */
+    ns_lane_slot *slots;            /* [capacity + 1] */
+    uint32_t capacity;              /* in tasks */
+    uint32_t split;                 /* the owner's copy of the split in `ends` */
+    NS_OWN_LINE ns_atomic_u64 ends; /* tail and split, as indices of slots */
 } ns_lane;
 _Static_assert(sizeof(ns_lane_slot) == 64, "a task takes one line of a cache");
 _Static_assert(sizeof(ns_atomic_u64) == sizeof(ns_lane_word), "a lane's word is an atomic one");
@@ -31,10 +32,11 @@ static inline ns_atomic_u64 *ns_lane_atomic(const ns_lane_word *word) { return (
 int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity);
 void ns_lane_destroy(ns_lane *self);
 
-/* The owner pushes the task that it has already written at the top. Return false if there is no room. The slot at the
- * top can always be written. */
+/* The owner pushes the task that it has already written to the slot at the top. Return false if there is no room; also
+ * then the slot may be written. */
 bool ns_lane_push_written(ns_lane *self);
 
+/* The slow path of ns_lane_pop. */
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
 
 /* Fill a slot. Arguments are copied word by word, because programs mostly write and read arguments as words. */
@@ -46,7 +48,7 @@ static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *a
     if (at < bytes) memcpy(slot->arguments + at, (const char *)arguments + at, bytes - at);
 }
 
-/* Return the first free slot of the lane: for a thread other than the owner, the first at some recent instant. */
+/* Return the first free slot of the lane; to a thread other than the owner, the one that was first a short time ago. */
 static inline ns_lane_slot *ns_lane_top(const ns_lane_owned *owned) {
     /* relaxed: the owner reads its own writes; other threads need only the length */
     return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&owned->top), memory_order_relaxed);
@@ -75,18 +77,18 @@ static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
     return top - 1;
 }
 
-/* Remove the task at the top, which was stolen and has ended, and copy its result, if any, to the address for the
- * result. Called by the owner. */
+/* Remove the task at the top, which was stolen and has ended, and copy its result, if any, to the address that the
+ * arguments give. Called by the owner. */
 void ns_lane_join_stolen(ns_lane *self);
 
 /* Make all tasks public. The owner calls this before it sleeps: asleep, it would not notice that a thief asks. */
 void ns_lane_publish(ns_lane *self);
 
 /* A thief takes the oldest task, which stays in its slot until the thief marks the task as ended. Return NULL if no
- * task is public or another thief was faster. */
+ * task is public, or the ends have changed meanwhile. */
 ns_lane_slot *ns_lane_steal(ns_lane *self);
 
-/* Copy the arguments of a task that a thief has taken, or that its owner has popped and moves to a record. */
+/* Copy the arguments of a task that a thief has taken, or that the owner has popped. */
 void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments);
 
 /* Mark the task as ended, and copy its result to the slot: the `returned` bytes of `arguments` from NS_RESULT_AT on.
@@ -96,6 +98,6 @@ void ns_lane_end(ns_lane_slot *slot, const char *arguments, uint32_t returned);
 /* Return whether a stolen task has ended. */
 bool ns_lane_has_ended(const ns_lane_slot *slot);
 
-/* Return the number of tasks in the lane that were not taken. The number is exact if the owner asks and no thief steals
- * meanwhile; otherwise it was right at some recent instant. */
+/* Return the number of tasks in the lane, without stolen ones. The number is exact if the owner asks and no thief
+ * steals meanwhile; otherwise it was right a short time ago. */
 uint64_t ns_lane_length(const ns_lane *self);

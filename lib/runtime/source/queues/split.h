@@ -13,10 +13,12 @@
  * tasks back: thieves and owner use a compare-and-swap of the whole word. While the public part is empty, no thief's
  * compare-and-swap can succeed, so the owner raises the split with a plain store.
  *
- * A thief that empties the public part asks for more tasks. At every push and pop the owner compares the top with a
- * limit: at the push limit the queue is full, and at the pop limit all remaining tasks are public. A thief asks by
- * setting both limits so that the owner's next push or pop takes the slow path. So one comparison finds three cases: a
- * thief asks, the queue is full, or no private task is left. */
+ * A thief that empties the public part, or finds it empty, asks for more tasks. At each push and pop the owner compares
+ * the top with a limit; if the limit is reached, it takes a slow path. The push limit is the top at which the queue is
+ * full; the pop limit is the split, at which all remaining tasks are public. A thief asks by setting both limits so
+ * that the next push or pop takes the slow path; the owner sets the push limit to 0 while no task is public, for the
+ * same reason. So one comparison finds all cases: tasks must be made public, the queue is full, or no private task is
+ * left. */
 #pragma once
 
 #include "platform/atomics.h"
@@ -27,21 +29,21 @@ static inline uint32_t ns_ends_tail(uint64_t ends) { return (uint32_t)ends; }
 
 static inline uint32_t ns_ends_split(uint64_t ends) { return (uint32_t)(ends >> 32); }
 
-/* Make half of the private part public, if the public part is empty. Called by the owner, whose top is `top`. Return
- * the ends after this. After the call the owner sees all that thieves did before they moved the tail (acquire). */
+/* Make half of the private tasks (rounded up) public, if no task is public. Called by the owner, whose top is `top`.
+ * Return the new ends. After the call the owner sees all that thieves did before they moved the tail (acquire). */
 uint64_t ns_split_publish_half(ns_atomic_u64 *ends, uint32_t top);
 
 /* Make all tasks public. Called by the owner. Return the new ends. */
 uint64_t ns_split_publish_all(ns_atomic_u64 *ends, uint32_t top);
 
-/* Make the newest `count` public tasks private, if the ends are still `seen`. Called by the owner. Return whether this
- * succeeded. */
+/* Make the newest `count` public tasks private. Called by the owner. Return false, without a change, if the ends are no
+ * longer `seen`. */
 bool ns_split_take_back(ns_atomic_u64 *ends, uint64_t seen, uint32_t count);
 
-/* Set the owner's limits for these `ends`. `full` is the top at which there is no more room. `split` is the top at
- * which no task is private. */
+/* Set the owner's limits: the push limit to `full`, the top at which there is no more room, or to 0 if no task is
+ * public in `ends`; the pop limit to `split`, the top at which no task is private. */
 void ns_split_set_limits(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit, uint64_t ends, uint64_t full,
                          uint64_t split);
 
-/* Ask for public tasks: the owner's next push or pop takes the slow path. Called by a thief. */
+/* Ask the owner for public tasks. Called by a thief. */
 void ns_split_ask(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit);

@@ -1,5 +1,6 @@
-/* The queues of a strategy. A queue is a deque if one worker owns the back and thieves take from the front, else a ring
- * under a lock. If all queues can be deques and lanes suffice for the strategy, all are lanes (lane_execution.c). */
+/* The queues of a strategy, of three kinds. A deque (deque.h): one worker, its owner, pushes and pops at the back,
+ * other workers take from the front. A shared queue: a ring under a lock, for all other uses. A lane (lane.h): a deque
+ * whose slots contain the tasks; all queues are lanes if the strategy allows this (strategy_needs.c). */
 #pragma once
 
 #include <pthread.h>
@@ -12,12 +13,12 @@
 
 enum ns_queue_end { NS_FRONT, NS_BACK }; /* tasks are pushed at the back */
 
-/* A queue with several owners, or from which workers take tasks at both ends: a ring under a lock, with or without a
- * bound. Examples are the bounded round-robin queue of the thesis (chapter 3), and the pool of a node. */
+/* A ring under a lock, with or without a bound. Examples are the bounded round-robin queue of the thesis (chapter 3),
+ * and a queue that all workers of a node share. */
 typedef struct {
     NS_OWN_LINE pthread_mutex_t lock;
-    void **slots; /* [mask + 1] a ring */
-    uint64_t mask, front, back;
+    void **slots;               /* [mask + 1] a ring */
+    uint64_t mask, front, back; /* capacity of the ring - 1; number of takes at the front; of pushes less other takes */
     NS_OWN_LINE ns_atomic_u64 length; /* written under the lock, but read without the lock */
     uint64_t capacity;                /* 0: unbounded */
 } ns_shared_queue;
@@ -26,7 +27,8 @@ _Static_assert(sizeof(ns_shared_queue) == 2 * NS_LINE_BYTES, "the length is apar
 /* Push a task at the back. Return false if the queue is full, or memory is short. */
 bool ns_shared_queue_push(ns_shared_queue *self, void *task);
 
-/* Take the task at `end` if `may` is NULL or allows the task. Return NULL if no task is taken. */
+/* Take the task at `end` of the queue if `may` is NULL, or may(context, task) returns true. Return NULL if no task is
+ * taken. */
 void *ns_shared_queue_take(ns_shared_queue *self, enum ns_queue_end end, bool (*may)(void *context, void *task),
                            void *context);
 
@@ -46,7 +48,7 @@ typedef struct {
  * and the number of tasks has no bound. */
 bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q);
 
-/* Make queue `q`, as a lane of the owner of `lane` if not NULL. Return 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
+/* Make queue `q`: a lane if `lane` is not NULL. Return 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
 int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t q, ns_lane_owned *lane);
 void ns_task_queue_destroy(ns_task_queue *self);
 
@@ -61,19 +63,20 @@ static inline int64_t ns_task_queue_length(const ns_task_queue *self) {
     }
 }
 
-/* Make all tasks public. Called when the owner is about to sleep: asleep, it would not notice that thieves ask. */
+/* Make all tasks available to thieves. The owner calls this before it sleeps: asleep, it would not notice that they ask
+ * for tasks. */
 static inline void ns_task_queue_publish(ns_task_queue *self) {
     if (self->kind == NS_LANE) ns_lane_publish(&self->lane);
     if (self->kind == NS_DEQUE) ns_deque_publish(&self->deque);
 }
 
-/* Push a task. Only the owner may push to a deque. Return false if there is no room. */
+/* Push a task into a queue that is no lane; into a deque, by its owner. Return false if there is no room. */
 static inline bool ns_task_queue_push(ns_task_queue *self, void *task) {
     return self->kind == NS_DEQUE ? ns_deque_push(&self->deque, task) == 0 : ns_shared_queue_push(&self->shared, task);
 }
 
-/* Take a task. At a deque, the owner takes from the back and other workers from the front. At another queue, take from
- * `end` if `may` allows the task. */
+/* Take a task from a queue that is no lane, or return NULL. From a deque, the owner takes at the back and other workers
+ * at the front; `end` and `may` are for shared queues. */
 static inline void *ns_task_queue_take(ns_task_queue *self, bool is_owner, enum ns_queue_end end,
                                        bool (*may)(void *context, void *task), void *context) {
     if (self->kind == NS_SHARED_QUEUE) return ns_shared_queue_take(&self->shared, end, may, context);

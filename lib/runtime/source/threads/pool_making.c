@@ -1,4 +1,4 @@
-/* Making a pool of threads: its plan, workers and queues, each in memory near its users. */
+/* Making a pool of threads: its plan, its workers and its queues, each worker and queue in memory of its own node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "policy/dispatch.h"
 #include "search/search.h"
 
+/* Return the system's number of node number `node`, or -1. */
 static int32_t system_node(const ns_topology *here, int32_t node) {
     return 0 <= node && (uint32_t)node < here->node_count ? (int32_t)here->node[node].id : -1;
 }
@@ -22,7 +23,7 @@ static int read_plan(ns_thread_pool *pool) {
     const ns_u8s ops = file->plan.graph.op_code;
     if (pool->base.options.graph == NS_GRAPH_IS_PROGRAM && ops.count && memchr(ops.at, NS_OP_GROUP, ops.count)) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
-                            "the plan's program waits for groups of tasks, which threads do not do");
+                            "the plan's program waits for groups of tasks, which threads cannot do");
     }
     error = ns_followed_graph_create(&pool->graph, &pool->base, pool->fields, &file->plan, pool->base.options.graph);
     if (error) return error;
@@ -38,7 +39,7 @@ static int assume_plan(ns_thread_pool *pool, const ns_topology *here) {
     return ns_plan_file_default(&pool->file, workers, here->node_count, pool->node);
 }
 
-/* Set all fields of the pool that follow from its plan. */
+/* Set all fields of the pool that follow from its plan. Return 0 or NS_ERROR_UNSUPPORTED. */
 static int find_needs(ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     for (uint32_t id = 0; id < pool->base.workers; id++) pool->no_queues[id] = NS_NO_QUEUE;
@@ -47,14 +48,14 @@ static int find_needs(ns_thread_pool *pool) {
     ns_thread_find_needs(pool);
     if (!pool->copies || plan->join != NS_JOIN_STRICT) return NS_OK;
     return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
-                        "the plan's dispatch rules leave copies of tasks and its joins are strict: whose descendant "
-                        "a copy is, threads do not know when the task itself has ended");
+                        "the plan's dispatch rules put copies of tasks into queues, and its joins are strict: for a "
+                        "copy of a task that has ended, threads cannot tell whose descendant the task was");
 }
 
 /* ---- CPUs -------------------------------------------------------------------------------------------------------- */
 
-/* Compare CPUs by the order in which machines number their hardware threads: the first threads of all cores, node by
- * node, then the second threads (numasim/machine/topology.py). */
+/* Compare CPUs by the order in which plans number hardware threads: the first threads of all cores, node by node, then
+ * the second threads (numasim/machine/topology.py). */
 static int by_thread(const void *one, const void *other) {
     const ns_cpu *a = one, *b = other;
     if (a->sibling != b->sibling) return a->sibling < b->sibling ? -1 : 1;
@@ -62,8 +63,8 @@ static int by_thread(const void *one, const void *other) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Set `cpu` to the CPUs of the hardware threads `thread` of the plan's machine, if this system has all of them. Return
- * 0 or NS_ERROR_MEMORY. */
+/* Set `cpu` [workers] to the system's CPUs for the plan's hardware threads `thread` [workers], if this system has all
+ * of them. Return 0 or NS_ERROR_MEMORY. */
 static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_topology *here, int32_t *cpu) {
     for (uint32_t id = 0; id < workers; id++) {
         if (thread[id] < 0 || (uint32_t)thread[id] >= here->cpu_count) return NS_OK;
@@ -77,9 +78,9 @@ static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_t
     return NS_OK;
 }
 
-/* Set `cpu` [workers], and whether the pool is crowded. Worker i has the CPU of its hardware thread in the plan's
- * machine if this system can be this machine, else the i-th CPU that the process may use; -1 if there are more workers
- * than CPUs. Return 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
+/* Choose cpu[i], the CPU of worker i, and note whether there are more workers than CPUs: then no worker has a CPU (-1).
+ * In NS_MODE_NATIVE, worker i gets the CPU for its hardware thread in the plan, if this system has all of these; else
+ * the i-th CPU that the process may use. Return 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
 static int choose_cpus(ns_thread_pool *pool, const ns_topology *here, int32_t *cpu) {
     uint64_t count = 0;
     const uint32_t workers = pool->base.workers;
@@ -173,7 +174,7 @@ static int follow_memory(ns_thread_pool *pool) {
 static int fill(ns_thread_pool *pool, const ns_topology *here) {
     if (pool->base.options.mode == NS_MODE_EMULATED && !pool->fields) {
         return ns_pool_fail(&pool->base, NS_ERROR_OPTION,
-                            "the machine to be pretended is that of a plan, and there is none");
+                            "the machine to be emulated is the machine of a plan, and there is no plan");
     }
     int error = pool->fields ? read_plan(pool) : assume_plan(pool, here);
     if (error) return error;

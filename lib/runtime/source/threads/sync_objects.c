@@ -11,8 +11,8 @@ typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
     uint64_t since;           /* ticks at which the lock was taken */
     uint32_t node;            /* the node from which the lock was taken; a task may release the lock on another node */
-    int64_t permits;          /* stored signals of a condition */
-    ns_atomic_pointer holder; /* the task that has the lock; NULL: none. Tasks only compare it with themselves */
+    int64_t permits;          /* for a condition: number of signals that no waiter has used yet */
+    ns_atomic_pointer holder; /* the task that holds the lock, or NULL; only compared, since the task may have ended */
 } sync_state;
 
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
     ns_numa_barrier *barrier;
     NS_OWN_LINE sync_state state;
     NS_OWN_LINE ns_atomic_u64 value; /* the value of an atomic counter; for some barriers, the number of arrivals */
-    ns_atomic_u64 uses;              /* uses of an atomic counter */
+    ns_atomic_u64 uses;              /* number of uses of an atomic counter */
 } sync_object;
 
 struct ns_thread_sync {
@@ -69,7 +69,7 @@ static int32_t home_of(const ns_thread_sync *self, uint32_t at, const ns_word *d
 }
 
 static int make_lock(const ns_thread_sync *self, sync_object *object, int32_t home) {
-    enum { REST_PS = 20000 }; /* the approximate time of one rest of the processor, in ps */
+    enum { REST_PS = 20000 }; /* approximate time of one read of the lock by a spinning thread, in ps */
     ns_numa_lock_options options = {.nodes = self->nodes, .home = home};
     if (self->plan) {
         const ns_lock_rules *rules = &self->plan->words.rules;
@@ -189,7 +189,7 @@ void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *
     sync_object *used = self->object[object];
     const uint64_t came = ns_ticks();
     uint32_t party = user->worker;
-    if (used->parties != self->workers) { /* parties are numbered in the order of arrival */
+    if (used->parties != self->workers) { /* else the party is the worker; here parties number themselves by arrival */
         const uint64_t before = ns_atomic_u64_fetch_add(&used->value, 1, memory_order_relaxed); /* relaxed: a count */
         party = (uint32_t)(before % used->parties);
     }

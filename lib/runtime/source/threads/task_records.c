@@ -1,4 +1,4 @@
-/* Records of tasks. Workers reuse the records. */
+/* Records of tasks, which workers allocate in blocks (slabs) and reuse. */
 #include "threads/task_records.h"
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ void ns_thread_records_destroy(ns_thread_worker *worker) {
 }
 
 bool ns_thread_records_more(ns_thread_worker *worker) {
-    /* take all records that other workers have given back; acquire: sees the records as the senders left them */
+    /* take all records that other workers have given back; acquire: sees the records as these workers left them */
     worker->free = ns_atomic_pointer_exchange(&worker->given_back, NULL, memory_order_acquire);
     for (ns_thread_task *each = worker->free; each; each = each->parent) each->base.worker = &worker->base;
     if (!worker->free) worker->free = new_slab(worker);
@@ -54,12 +54,12 @@ void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {
     void *first = ns_atomic_pointer_load(list, memory_order_relaxed); /* relaxed: checked by the swap */
     do record->parent = first;
     while (!ns_atomic_pointer_compare_exchange(list, &first, record, memory_order_release, memory_order_relaxed));
-    /* release: the home sees the record as it is now. No ABA problem: only the home takes records, all at once */
+    /* release: the home sees the record as it is now. No ABA problem: only its home takes records off, all at once */
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* The arguments of a task that does not fit its record, or that has a future. */
+/* The arguments of ns_thread_run_long: a task that does not fit its record, or has a future. */
 typedef struct {
     ns_body *body;
     ns_future *future;

@@ -1,4 +1,5 @@
-/* The thread mode: starting threads, runs and reports. */
+/* Pools of threads: their start, runs, reports and end. A root is a first task of a run; roots are dealt: shared out
+ * among the workers. With NS_TURNS this file is compiled for workers that take turns on one thread (turns/turns.h). */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ enum {
 #define THREAD_MODE ns_thread_mode
 #endif
 
-/* ---- a run from a worker's view ---------------------------------------------------------------------------------- */
+/* ---- what a worker does in a run --------------------------------------------------------------------------------- */
 
 #ifndef NS_TURNS
 /* Wait until all workers have come to the run, so that its measured time begins when all workers are awake. */
@@ -55,8 +56,8 @@ static void take_part(ns_thread_worker *worker) {
 }
 
 #ifndef NS_TURNS
-/* Wait for the next run. Return the number of this run; 0 if the pool closes. If the strategy lets workers sleep,
- * worker 0 starts the others, as in the simulator. */
+/* Wait for the run after run number `last`. Return its number; 0 if the pool closes. If the strategy lets workers
+ * sleep, only worker 0 is told of the run, and calls the others, as in the simulator. */
 static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_called = pool->sleeps && worker->base.id;
@@ -74,7 +75,7 @@ static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
 }
 #endif
 
-/* Leave the run. `error`: the reason why the worker could not take part in the run, or 0. */
+/* Note that a worker has left the run, or has started. `error`: the reason why it could not start, or 0. */
 static void leave(ns_thread_pool *pool, int error) {
     pthread_mutex_lock(&pool->lock);
     if (error) pool->error = error;
@@ -100,19 +101,18 @@ static void *work(void *argument) {
     return NULL;
 }
 #else
-/* The part of a worker in a run, in turns. */
 static void work_in_turns(void *argument) {
     take_part(argument);
     leave(ns_thread_pool_of(argument), NS_OK);
 }
 #endif
 
-/* ---- a run from its caller's view --------------------------------------------------------------------------- */
+/* ---- what the caller of a run does ------------------------------------------------------------------------------- */
 
-/* The roots of a run: the roots of a phase of the followed graph, or one root for each worker, or one for worker 0. */
+/* The roots of a run: of a phase (a part of the plan's task graph), or one for each worker, or one for worker 0. */
 typedef struct {
     const ns_phase *phase; /* the phase, or NULL */
-    uint64_t count, free;  /* number of all roots; number of roots that wait for no other task */
+    uint64_t count, free;  /* number of all roots; number of roots of the phase that wait for no other task */
 } root_deal;
 
 static root_deal deal_of(const ns_thread_pool *pool, bool team) {
@@ -127,8 +127,9 @@ static root_deal deal_of(const ns_thread_pool *pool, bool team) {
     return deal;
 }
 
-/* Deal a root of a phase to a worker. The worker puts the root into a queue, or begins the root. If the root waits for
- * other tasks, the last of these tasks releases the root. */
+/* Give the root that is entry `row` of the task graph to a worker: put the root into a queue, or let the worker begin
+ * it. A root that waits for other tasks is held back; the last of these tasks releases it. `*dealt` counts the other
+ * roots. */
 static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
                       uint32_t row) {
     ns_followed_graph *graph = &pool->graph;
@@ -142,8 +143,8 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
         ns_thread_task_append(&worker->agenda, root);
 }
 
-/* Make the roots of a run, or none if memory is short. No worker runs, so the caller may write the workers' memory.
- * Return 0 or NS_ERROR_MEMORY. */
+/* Make the roots of a run, and give them to workers. No worker runs, so the caller may write the workers' memory.
+ * Return 0; or NS_ERROR_MEMORY, without roots. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const root_deal deal = deal_of(pool, team);
     ns_thread_task **root = calloc((size_t)deal.count + 1, sizeof(ns_thread_task *));
@@ -173,8 +174,8 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
 
 /* ---- iterations -------------------------------------------------------------------------------------------------- */
 
-/* Give the measurements of the last iteration to the boundary, and obey the decisions for the next iteration. Threads
- * do not count moved bytes. */
+/* Between two iterations of a program: give the measurements to the strategy's controller, and take over its decisions.
+ * Bytes that tasks move are not measured. Return 0 or a negative error code. */
 static int cross_boundary(ns_thread_pool *pool) {
     ns_iteration_boundary *boundary = &pool->graph.boundary;
     boundary->measured[0] = pool->makespan_ps;
@@ -200,7 +201,8 @@ static void note_held_lock(ns_thread_pool *pool) {
 }
 
 #ifdef NS_TURNS
-/* Let the workers work until the run has ended, under the pool's lock. Errors name the seed, which repeats the run. */
+/* Let the workers work until the run has ended. Called under the pool's lock. The seed, which repeats the run, is added
+ * to the sentence of an error. */
 static void work_all(ns_thread_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
     pool->began_ps = ns_monotonic_ps();

@@ -8,7 +8,7 @@
 
 void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body *body, void *arguments) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    ns_body *const *own = pool->bodies; /* of the library */
+    ns_body *const *own = pool->bodies; /* bodies of the library */
     while (*own && *own != body) own++;
     if (*own) {
         body(self, arguments);
@@ -21,8 +21,8 @@ void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body 
 
 /* ---- stacks that overflow ---------------------------------------------------------------------------------------- */
 
-/* The guard pages below the thread's stack; empty in threads that are not watched. A signal handler reads this
- * variable, so its memory must exist before the first use. */
+/* The addresses of the guard pages below the thread's stack; end 0 in threads that are not watched. A signal handler
+ * reads this variable, so its memory must exist before the first use. */
 static _Thread_local struct {
     uintptr_t begin, end;
 } guard __attribute__((tls_model("initial-exec")));
@@ -47,7 +47,8 @@ void ns_thread_stack_report(void) {
     if (!sigaction(SIGSEGV, NULL, &found) && found.sa_handler == SIG_DFL) sigaction(SIGSEGV, &ours, NULL);
 }
 
-/* Ask the system for the stack of the calling thread. Return whether the system reports the stack. */
+/* Find the lowest address of the calling thread's stack, and the size of its guard pages. Return whether they are
+ * known. */
 static bool find_stack(uintptr_t *begin, size_t *guard_bytes) {
     pthread_attr_t attributes;
     void *lowest = NULL;
