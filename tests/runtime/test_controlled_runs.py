@@ -79,7 +79,7 @@ def test_controls_of_another_run_are_refused(program: Path, tmp_path: Path, dama
 def test_controls_go_with_a_controller(program: Path, tmp_path: Path) -> None:
     path, run = tmp_path / "plan", controlled_run()
     write_plan(run.plan, run.seed, path)
-    assert "the strategy has a controller, and there are no controls to go by" in refusal(program, "plan", path)
+    assert "the strategy has a controller, but the option `controls` is not set" in refusal(program, "plan", path)
     assert "nothing cannot be read" in refusal(program, "plan", path, "--controls", tmp_path / "nothing")
     write_plan(plan_of(workload("heat"), 4, stealing()), SEED, path)
     assert "go with a plan whose strategy has a controller" in refusal(program, "plan", path, "--controls", path)

@@ -31,12 +31,12 @@ static int open_files(ns_iteration_boundary *self, ns_pool *pool) {
 static int check(const ns_iteration_boundary *self, ns_pool *pool) {
     if (self->controlled && !pool->options.controls) {
         return ns_pool_fail(pool, NS_ERROR_OPTION,
-                            "the strategy has a controller, and there are no controls to go by: "
-                            "numasim.runtime.controlled_run asks the controller, and keeps what it decides");
+                            "the strategy has a controller, but the option `controls` is not set: "
+                            "numasim.runtime.controlled_run asks the controller, and writes its decisions to a file");
     }
     if (!self->controlled && (pool->options.controls || pool->options.measures)) {
         return ns_pool_fail(pool, NS_ERROR_OPTION,
-                            "controls and measures go with a plan whose strategy has a controller");
+                            "the options `controls` and `measures` need a plan whose strategy has a controller");
     }
     return NS_OK;
 }
@@ -89,7 +89,7 @@ static bool are_tiers(const uint8_t *tier, size_t rows) {
     return known;
 }
 
-/* Read the next record. Return false if the file ends too soon, or has a malformed record. */
+/* Read the next record of decisions. Return false if the file ends too soon, or the record is malformed. */
 static bool follow(ns_iteration_boundary *self) {
     const size_t rows = rows_of(self);
     decision next;

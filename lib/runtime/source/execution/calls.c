@@ -1,5 +1,6 @@
-/* Functions of tasks that are the same for all ways of executing tasks: the use of words (locks, counters, barriers and
- * conditions), and wrappers that measure segments for a controller. */
+/* The functions that tasks call and that are the same for all ways of executing tasks (execution.h): the use of locks,
+ * counters, barriers and conditions, and wrappers that measure how long segments (the parts of a task between such
+ * calls) take, for the strategy's controller. */
 #include <stdio.h>
 
 #include "execution/execution.h"
@@ -10,10 +11,10 @@ static ns_thread_sync *sync_of(const ns_task *self) { return ns_thread_pool_of(w
 
 static ns_sync_user *user_of(const ns_task *self) { return &worker_of(self)->sync_user; }
 
-/* Make all tasks of the worker public for other workers, since the task may put the worker's thread to sleep. */
+/* Make all tasks of the worker available to other workers, because the worker's thread may sleep now. */
 static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))->share(worker_of(self)); }
 
-/* Ignore declared work, which only recordings use. If workers run in turns, the worker's clock advances by the work. */
+/* Ignore the declared time of a segment; but in NS_MODE_PACED, add it to the worker's clock. */
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds) { ns_thread_pay(picoseconds, NS_RANK_SEG_END); }
 
 void ns_thread_refuse(ns_task *self, int error, const char *sentence) {

@@ -95,7 +95,7 @@ void ns_thread_get(ns_task *self, ns_future *future) {
 
 /* ---- the end of a task ------------------------------------------------------------------------------------------- */
 
-/* Note the end of a root. The run ends with the last root. */
+/* Note the time at which a root has ended. */
 static void note_end(ns_thread_pool *pool) {
     const uint64_t now_ps = (uint64_t)ns_monotonic_ps();
     uint64_t latest_ps = ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed); /* relaxed: checked by the swap */
@@ -116,7 +116,7 @@ static bool is_counted(const ns_thread_pool *pool, const ns_thread_task *task, u
     return row != NS_NO_ROW && pool->graph.plan->graph.kind.at[row] == NS_ROW_TASK;
 }
 
-/* Note that the task of a row has ended. Let each successor begin that waits for no other task. */
+/* Let the tasks begin that, by the plan's graph, waited for the task in entry `row`, and wait for no other task now. */
 static void release_successors(ns_thread_worker *worker, uint32_t row) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_graph *graph = &pool->graph.plan->graph;
@@ -250,7 +250,7 @@ void ns_thread_execute_unplaced(ns_task *self, ns_thread_dependent *unplaced) {
     }
 }
 
-/* Put a child that can begin into a queue. If no queue has room, put the child in front of the list `*unplaced`. */
+/* Put a child that can begin into a queue; if no queue has room, in front of the list `*unplaced`. */
 static void offer(ns_task *self, ns_thread_dependent *child, ns_thread_dependent **unplaced) {
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     child->record->base.worker = &worker->base;

@@ -1,14 +1,12 @@
-/* The ways of executing tasks on threads, and the functions that these ways share.
+/* The ways of executing tasks on threads, and the functions that these ways share. Each way is a table of functions,
+ * from which a pool chooses when it opens (strategy_needs.c). A record is the memory of a task (task_records.h).
  *
  * - On the stack (stack_execution.c): a worker executes tasks nested on the stack of its thread. A worker that waits in
  *   a join executes other tasks, or its thread sleeps.
- * - In lanes (lane_execution.c), if a spawn is a push to the worker's own queue and a join begins with pops from this
- *   queue: tasks are nested, too, but most tasks need neither a record nor a count of children.
- * - On fibers (fiber_execution.c), if a task may resume on another worker (work-first spawns, joins by continuation):
- *   each task has a fiber of its own.
- *
- * Each way is a table of functions. A pool chooses a table when it opens (strategy_needs.c). All other code is
- * independent of the way. */
+ * - In lanes (lane_execution.c; a lane is a stack of slots that hold tasks), if a spawn is a push to the worker's own
+ *   queue and a join begins with pops from it: tasks are nested, too, but most need no record and no count of children.
+ * - On fibers (fiber_execution.c), if a task may resume on another worker, because spawns begin the child and offer the
+ *   parent to other workers (work-first), or a join resumes where the last child ends: each task has its own fiber. */
 #pragma once
 
 #include "dependences/dependences.h"
@@ -32,18 +30,19 @@ struct ns_thread_execution {
     /* Execute other tasks until the wait of `task` is over. */
     void (*wait)(ns_task *task, const ns_thread_wait *wait);
 
-    /* Put a child with dependences that can begin into a queue. Return false if the worker must execute the child at
-     * once. Not used with lanes. */
+    /* Put a task that waited for other tasks, and can begin now, into a queue. Return false if the worker must execute
+     * the task at once. Not used with lanes. */
     bool (*release)(ns_thread_worker *worker, ns_thread_task *child, const ns_access *accesses, uint32_t count);
 
-    /* Note that a child of `parent` has ended on `worker`. `parent` is not a root. */
+    /* Note that a child of `parent` has ended on `worker`. The child is not a root. */
     void (*child_ended)(ns_thread_worker *worker, ns_thread_task *parent);
 
-    /* Take a task from `end` of queue `q`. Return NULL if no task is there that the waiting task may execute. */
+    /* Take a task from `end` of queue `q`, whose owner is the worker if `is_owner`. Return NULL if there is no task, or
+     * the task that waits (`wait`) may not execute it. */
     ns_thread_task *(*take)(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end);
 
-    /* Put a stolen task other than the first of a steal into the own queue; execute it if the queue has no room. */
+    /* Put a stolen task that the worker does not execute next into its own queue; if there is no room, execute it. */
     void (*keep)(ns_thread_worker *worker, ns_thread_task *task);
 
     /* Make all tasks of the worker available to other workers, since the worker is about to sleep. */
@@ -61,8 +60,8 @@ static inline const ns_thread_execution *ns_thread_execution_of(const ns_thread_
     return ns_thread_pool_of(worker)->execution;
 }
 
-/* Note which worker has spawned a task that the worker takes from a queue, or that was dealt to the worker: levels with
- * the anchor `parent` use this. Roots count as spawned by worker 0. A resuming task does not count. */
+/* Note which worker has spawned the task that `worker` begins, for steal levels that name queues of this worker (anchor
+ * `parent`). Roots count as spawned by worker 0. Not called for tasks from the worker's list `resumable`. */
 static inline void ns_thread_note_spawner(ns_thread_worker *worker, const ns_thread_task *task) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_root = task->parent == &pool->origin;
@@ -92,16 +91,17 @@ void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task);
 /* End a task whose body has returned on `worker` and whose children are joined: free its record, notify its parent. */
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
 
-/* Make and count a child of `self` for `order`. Return NULL if memory was short; then the order has been executed. */
+/* Make a record for the child of `self` that `order` describes (body, arguments), and count the child. Return NULL if
+ * memory is short: then the child has been executed. */
 ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order);
 
-/* Execute an order at once as a part of `self`. Called if memory for a task is short. */
+/* Execute what `order` describes at once as a part of `self`. Called if memory for a record is short. */
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order);
 
 /* Run the body of a task, and join the task's children at its end. */
 void ns_thread_run_body(ns_thread_task *task);
 
-/* Return whether a spawned child waits for other tasks of the followed graph. */
+/* Return whether a spawned child waits for other tasks of the plan's graph. If so, the last of these releases it. */
 static inline bool ns_thread_holds(ns_thread_worker *worker, ns_thread_task *child) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     return pool->graph.holds && ns_followed_graph_hold(&pool->graph, child, ns_thread_notes_of(child)->row);
@@ -113,7 +113,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments);
 /* Wait for a future, and execute other tasks during the wait. */
 void ns_thread_get(ns_task *self, ns_future *future);
 
-/* Notify a parent that may run on another worker, by an atomic addition to the parent's count. */
+/* Note that a child of `parent` has ended on `worker`, by an atomic addition to the parent's count `returned`. */
 void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent);
 
 /* Joins of tasks that have records and stay on their worker. ns_thread_join_helping executes other tasks until all
@@ -124,8 +124,8 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
 
 /* ---- execution.c: children with dependences ----------------------------------------------------------------------
  *
- * The body of a child with dependences is a wrapper. The wrapper runs the program's body. Then it puts into
- * queues the siblings that waited for this child and now wait for no child. A waiting child is in no queue. */
+ * A child with dependences may wait for siblings, outside of all queues. The task's body is a wrapper in the library,
+ * which runs the program's body, and then puts the siblings that waited for no other child any more into queues. */
 
 typedef struct ns_thread_dependent ns_thread_dependent;
 struct ns_thread_dependent {
@@ -134,27 +134,26 @@ struct ns_thread_dependent {
     ns_body *body;
     void *arguments;
     const ns_access *accesses;      /* [access_count] accesses of the first segment */
-    ns_thread_task *record;         /* the task record, without lanes */
+    ns_thread_task *record;         /* without lanes: the record of the child */
     void *group;                    /* with lanes: the group of the child, in lane_execution.c */
-    ns_thread_dependent *next;      /* the next child in a list of children without room in a queue */
-    ns_thread_dependent **unplaced; /* the list for released children without room in a queue; NULL: not yet set */
+    ns_thread_dependent *next;      /* the next child in a list of children that found no room in a queue */
+    ns_thread_dependent **unplaced; /* where this child puts such children; NULL: into a list of its own */
 };
 
-/* Make a child for `order` in the memory of `known`. `known->before` receives the children that the new child waits
- * for, and `*entries` one entry for the list of each of these children. Return NULL if memory is short. */
+/* Make a child for `order` in the memory of `known`. Set `known->before` to the children for which the new child waits,
+ * and `*entries` to memory for one list entry for each of them. Return NULL if memory is short. */
 ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_work_order *order,
                                                 ns_waiting **entries);
 
-/* Let the child wait for the children in `known->before`. Return whether all have ended, so that the child can
- * begin. */
+/* Let the child wait for the children in `known->before`. Return true if all have ended: the child can begin. */
 bool ns_thread_dependent_wait(ns_dependences *known, ns_thread_dependent *made, ns_waiting *entries);
 
-/* Wait for all children, and then execute the order. Called if memory is short. */
+/* Wait for all children of `self`, then execute what `order` describes. Called if memory is short. */
 void ns_thread_execute_after_all(ns_task *self, const ns_work_order *order);
 
-/* The functions below are for children with records, not for lanes. A task that has children with dependences counts
- * one additional child until its join, so that the end of the task always joins. ns_thread_begin_join subtracts this
- * child, and returns the task's dependences or NULL. */
+/* The functions below are not for lanes. A task that has children with dependences counts one child too many until its
+ * join, so that the end of its body always joins. ns_thread_begin_join subtracts this child, and returns the
+ * dependences of the task's children or NULL. */
 static inline ns_dependences *ns_thread_begin_join(ns_thread_task *self) {
     ns_dependences *known = ns_dependences_of(&self->base);
     if (known) self->pending--;
@@ -197,10 +196,10 @@ void ns_thread_refuse(ns_task *self, int error, const char *sentence);
      .use = ns_thread_use,           \
      .refuse = ns_thread_refuse}
 
-/* The functions that tasks call if a controller asks how long segments take (model 4.12). Each measures the segment
- * before the call, and calls the function of the pool's way of executing tasks. */
+/* The functions that tasks call if the strategy's controller needs the times of segments (model 4.12). A segment is the
+ * part of a task between two such calls. Each ends a segment, calls the function of the pool's way, and begins one. */
 extern const ns_task_operations ns_thread_measured_calls;
 
-/* Note that a segment of a task begins; note that a segment ends, if one is running. */
+/* Note that a segment of a task begins; that it ends, if one is running. */
 void ns_thread_segment_begins(ns_thread_task *task);
 void ns_thread_segment_ends(ns_thread_task *task);

@@ -1,9 +1,9 @@
-/* Tasks on fibers of their own. Strategies need fibers if a spawn executes the child and lets other workers steal the
- * parent (work-first), or if a join leaves the worker and resumes where the last child ends (continuation).
- *
- * The home of a worker is the fiber that looks for work: the thread's own fiber, or the fiber of a task that executes
- * other tasks while it waits. A task that ends or leaves the worker switches to the home. Only then does the home put
- * the left fiber into a queue, or free it. So no other worker resumes a fiber that still runs. */
+/* Tasks on fibers of their own (a fiber is a stack with saved registers). Strategies need fibers if a spawn executes
+ * the child and lets other workers steal the parent (work-first), or if a join leaves the worker and resumes where the
+ * last child ends (continuation). The home of a worker is the fiber that searches for tasks: the thread's own fiber, or
+ * the fiber of a task that executes other tasks while it waits. A task that ends or leaves the worker switches to the
+ * home. Only then does the home put the task into a queue, or free the fiber: so no other worker resumes a running
+ * fiber. */
 #include <stdlib.h>
 
 #include "execution/execution.h"
@@ -20,9 +20,9 @@ struct ns_thread_fiber {
 
 enum { FIBER_STACK_BYTES = 256 << 10 };
 
-/* Actions of `settle` on a task whose fiber was left. RELEASE: the task has ended; keep its fiber for another task.
- * OFFER: put the task into a queue, or resume the task on this worker if no queue has room. KEEP: resume the task on
- * this worker. DETACH: let the task wait for its children. ASIDE: put the task into the list `fibers.aside`. */
+/* What `settle` does with a task after a switch away from its fiber. RELEASE: the task has ended; keep the fiber for
+ * another task. OFFER: put the task into a queue; if no queue has room, as KEEP. KEEP: resume the task on this worker.
+ * DETACH: let the task wait for its children. ASIDE: put the task into the list `fibers.aside`. */
 enum { NOTHING, RELEASE, OFFER, KEEP, DETACH, ASIDE };
 
 static int begin(ns_thread_worker *worker) {
@@ -42,13 +42,14 @@ static void finish(ns_thread_worker *worker) {
 
 /* ---- tasks to resume --------------------------------------------------------------------------------------------- */
 
-/* Resume `task` on this worker before the worker looks for work. */
+/* Let the worker resume, or begin, `task` before it searches. */
 static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
     task->next = worker->resumable;
     worker->resumable = task;
 }
 
-/* Let the task wait for its children. If children are left, the last child to end resumes the task. */
+/* Let the task, which has left its fiber, wait for its children: the last child to end resumes the task. If all have
+ * ended, let this worker resume the task. */
 static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     const uint32_t children = task->pending;
     task->pending = 0;
@@ -72,7 +73,7 @@ static void share(ns_thread_worker *worker) {
     ns_thread_queue_share(worker);
 }
 
-/* Perform the action fibers.leaving on the task or the fiber that was left. */
+/* Do what `fibers.leaving` says with the task or the fiber from which the worker has switched. */
 static void settle(ns_thread_worker *worker) {
     ns_thread_task *task = worker->fibers.left;
     const uint32_t leaving = worker->fibers.leaving;
@@ -91,7 +92,7 @@ static void settle(ns_thread_worker *worker) {
 
 /* ---- switching --------------------------------------------------------------------------------------------------- */
 
-/* Switch from the fiber of `task` to `to`. Afterwards the action `leaving` is performed on the task. */
+/* Switch from the fiber of `task` to `to`, which then calls `settle` to do `leaving` with the task. */
 static void leave(ns_thread_task *task, ns_fiber *to, uint32_t leaving) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_thread_fiber *from = task->fiber;
@@ -114,7 +115,7 @@ static void run_on_fiber(void *argument) {
     ns_fiber_switch(fiber->fiber, worker->fibers.home);
 }
 
-/* Put `task` on a fiber. Return false if memory is short. */
+/* Give `task` a fiber, on which its body will run. Return false if memory is short. */
 static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_fiber *fiber = worker->fibers.resting;
     if (fiber) {
@@ -163,7 +164,7 @@ static void wait_nested(ns_thread_task *task, const ns_thread_wait *wait) {
     worker->fibers.home = home;
 }
 
-/* The context of a wait that also ends if the pool is quiescent (no worker finds work). */
+/* The context of a wait that is also over if the pool is quiescent: tasks are left that no worker may take. */
 typedef struct {
     const ns_thread_wait *wait;
     const ns_thread_pool *pool;
@@ -174,9 +175,9 @@ static bool is_over_or_quiescent(const void *context) {
     return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(self->pool);
 }
 
-/* Wait for the join of a task. A worker may execute the rest of a task on top of a waiting descendant of the task. Then
- * neither can resume, and the pool becomes quiescent. From then on, waiting tasks go to the list `fibers.aside`, and no
- * task is executed on top of them. */
+/* Execute other tasks until the wait of a task is over. A worker may resume a task on top of a waiting descendant of
+ * this task; then neither can go on, and the pool becomes quiescent. From then on, waiting tasks go to the list
+ * `fibers.aside` instead, so that no task is executed on top of them. */
 static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
     ns_thread_task *task = (ns_thread_task *)self;
     const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
@@ -190,8 +191,8 @@ static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-/* Execute `child` now, on the worker of its parent. If `offered`, other workers may take `parent` meanwhile. Otherwise
- * `parent` resumes on this worker afterwards. */
+/* Execute `child` now, on the worker of its parent. `offered`: put `parent` into a queue, where other workers can take
+ * it; otherwise `parent` resumes on this worker afterwards. */
 static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool offered) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
@@ -208,7 +209,7 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
     ns_thread_task_end(ns_thread_worker_of(parent), child);
 }
 
-/* Put a child that can begin, or the task that has spawned the child, into a queue. */
+/* Put a child that can begin into a queue; or, if spawns are work-first or no queue has room, execute it now. */
 static void begin_child(ns_thread_task *parent, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -251,14 +252,15 @@ static void join_by_continuation(ns_task *self) {
     ns_thread_end_join(task, known);
 }
 
-/* Note that a child has ended. The last child resumes a parent that has left its worker. */
+/* Note that a child has ended on `worker`. If it is the last child of a parent that waits, the worker resumes the
+ * parent. */
 static void child_ended_continuing(ns_thread_worker *worker, ns_thread_task *parent) {
     /* acq_rel: all that the children did happens before the join, by way of the last child */
     if (ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), UINT32_MAX, memory_order_acq_rel) == 1)
         resume_here(worker, parent);
 }
 
-/* Begin a child for which no queue has room on this worker, as soon as the present task has left the worker. */
+/* Put a task that can begin into a queue; if no queue has room, this worker begins it after the present task. */
 static bool release(ns_thread_worker *worker, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     if (!ns_thread_place(worker, child, accesses, count)) resume_here(worker, child);
     return true;

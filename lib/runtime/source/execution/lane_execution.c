@@ -1,6 +1,8 @@
-/* Tasks in lanes: a spawn is a push to the worker's own lane, and a join begins with pops from this lane. Most of the
- * code is inline in numasim/typed_tasks.h. Only a task that leaves its lane has a record: a stolen task, whose end is
- * marked in its slot, or a task of the worker's own lane that the worker finds while it waits. */
+/* Tasks in lanes. A lane is a worker's stack of slots, each with the body and arguments of a task (queues/lane.h). A
+ * spawn is a push to the worker's own lane, and a join begins with pops from it; most of this code is inline in
+ * numasim/typed_tasks.h. The children of a task are in the slots from its `first` on. Only a task that leaves its lane
+ * has a record (memory of its own): a stolen task, whose end is marked in its slot, or a task of the worker's own lane
+ * that the worker finds while it waits. A part is a body that is executed with children and joins of its own. */
 #include <stdlib.h>
 
 #include "execution/execution.h"
@@ -18,9 +20,9 @@ static void renew_children(ns_task *self) {
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 /* A group: the children with dependences of one task, up to the task's next join. A waiting child is in no lane, and a
- * child that can begin is in the lane of the worker that released the child; so the group counts its children. The mark
- * of a group is a task without work in the parent's lane, below all later children: a join that comes to the mark joins
- * the group. The groups of a worker nest like its tasks, and worker->groups lists the innermost group first. */
+ * child that can begin is in the lane of the worker that released the child; so the group counts its children. The task
+ * also has a task without work (do_nothing) in its lane, below all later children: a join that comes to it joins the
+ * group. The groups of a worker nest like its tasks; worker->groups is a list of them, the innermost first. */
 typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
@@ -29,9 +31,7 @@ struct ns_lane_group {
     ns_lane_group *outer;
 };
 
-static void do_nothing(ns_task *self, void *arguments) {
-    self->worker->tasks--; /* the mark does not count as a task */
-}
+static void do_nothing(ns_task *self, void *arguments) { self->worker->tasks--; /* not counted as a task */ }
 
 static ns_lane_group *group_at(const ns_worker *worker, const ns_lane_slot *first) {
     ns_lane_group *innermost = ((const ns_thread_worker *)worker)->groups;
@@ -64,7 +64,7 @@ static bool has_none_left(const void *context) {
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
-/* Run a body now, with children of its own. Return the number of result bytes that the body leaves. */
+/* Run a body as a part whose children are in the slots from `top` on. Return the number of bytes of its result. */
 NS_ALWAYS_INLINE uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
     ns_task part = {.worker = worker, .first = top};
     ns_thread_enter_body(worker, &part, body, arguments);
@@ -75,7 +75,7 @@ NS_ALWAYS_INLINE uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body
     return part.returned;
 }
 
-/* Copy the result of a typed task from a copy of its arguments to the address for the result. */
+/* Copy the result of a typed task, `returned` bytes in `arguments`, to the address at the begin of `arguments`. */
 static void put_result(const char *arguments, uint32_t returned) {
     if (!returned) return;
     void *place;
@@ -83,7 +83,7 @@ static void put_result(const char *arguments, uint32_t returned) {
     memcpy(place, arguments + NS_RESULT_AT, returned);
 }
 
-/* Execute a task that is no longer in the lane. */
+/* Execute a task whose arguments are not in the lane. */
 NS_ALWAYS_INLINE void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, char *arguments) {
     put_result(arguments, run_part(worker, top, body, arguments));
     worker->tasks++;
@@ -98,8 +98,8 @@ static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
 
 static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
 
-/* Wait for the task at the top, which another worker executes: execute other tasks until it has ended. The other tasks
- * may leave their children above it in the lane. */
+/* Execute other tasks until the task at the top, which was stolen, has ended; then remove it. If the other tasks have
+ * left children above it, leave it there. `mark` is the first slot of the joining task's children. */
 static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane *lane = lane_of(worker);
     ns_lane_slot *top = ns_lane_top(lane->owned), *slot = top - 1;
@@ -128,7 +128,7 @@ static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
     }
 }
 
-/* Join the children of a group: first the children in the lane, then those outside it. */
+/* Join the children from slot `mark` on, and then the children of the group that are not in this lane. */
 static void join_group(ns_worker *worker, ns_lane_slot *mark, ns_lane_group *group) {
     ((ns_thread_worker *)worker)->groups = group->outer;
     join_lane(worker, mark);
@@ -162,7 +162,7 @@ static void wait_for(ns_task *task, const ns_thread_wait *wait) {
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-/* Push a task, or execute it if there is no room. */
+/* Push a child of `self`; if the lane has no room, execute the child. */
 static void push(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
     ns_lane_settle(self);
     if (ns_lane_push(lane_of(self->worker), body, arguments, bytes)) {
@@ -215,8 +215,8 @@ static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_t
     ns_atomic_u64_fetch_add(&group->left, UINT64_MAX, memory_order_release);
 }
 
-/* Return the next child to run: a child without room in the lane, or a child in the lane above `mark`; NULL if there is
- * none. Join all other tasks above `mark`. */
+/* Return the next child with dependences to run: from the list `*unplaced`, or from the slots from `mark` on; NULL if
+ * there is none. Join all other tasks in these slots that come before it. */
 static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark, ns_thread_dependent **unplaced) {
     ns_thread_dependent *next = *unplaced;
     if (next) *unplaced = next->next;
@@ -232,8 +232,8 @@ static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark
     return next;
 }
 
-/* Run a child. Then run, in a loop, the children that became ready on this worker and that no thief took; without the
- * loop a chain of dependences would nest on the stack. The loop also joins all other tasks above the child's slot. */
+/* Run a child with dependences. Then run, in a loop, the children that it released on this worker and that no thief
+ * took; without the loop a chain of dependences would nest on the stack. */
 void ns_lane_run_dependent(ns_task *self, void *arguments) {
     ns_worker *worker = self->worker;
     ns_lane_slot *mark = ns_lane_top_of(self);
@@ -262,6 +262,7 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
 
 /* ---- tasks that leave their lane --------------------------------------------------------------------------------- */
 
+/* Return a new record with the body and the arguments of the task in a slot. */
 static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *slot) {
     char arguments[NS_INLINED_BYTES];
     ns_lane_copy_arguments(slot, arguments);
@@ -278,7 +279,8 @@ static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
     return task;
 }
 
-/* Take a task. A lane has one owner, and always the same end: `is_owner` and `end` are not used. */
+/* Take a task: the oldest of another worker's lane; the newest child of the waiting task in the own lane, else the
+ * oldest task there. `is_owner` and `end` are not used. */
 static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end) {
     const ns_task *waiting = wait->task;
@@ -294,7 +296,7 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
     return take_oldest(worker, lane);
 }
 
-/* Execute a task that was stolen earlier. This wrapper does not count as a task. */
+/* The body of a task in the lane that stands for a task stolen before (`keep`): execute this task. */
 void ns_lane_run_kept(ns_task *self, void *arguments) {
     ns_thread_task *task = *(ns_thread_task **)arguments;
     self->worker->tasks--;

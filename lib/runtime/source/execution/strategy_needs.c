@@ -1,4 +1,5 @@
-/* The needs of a strategy: the state of queues that the strategy reads, and the way of executing tasks. */
+/* What a strategy needs: the state of queues that it reads, and the way of executing tasks (execution.h). A watch bit
+ * of a queue is set when the queue's length reaches one bound, and cleared when it falls to another. */
 #include "execution/execution.h"
 
 /* Return whether every new task of a worker goes to the worker's own queue. */
@@ -16,8 +17,8 @@ static bool dispatches_to_own(const ns_plan *plan) {
     return own;
 }
 
-/* Return whether a watch bit with these two bounds (set from the first, cleared from the second) follows from a queue's
- * present length alone. `adjacent`: the threshold S is s + 1. */
+/* Return whether a watch bit with these bounds (set at bound[0], cleared at bound[1]) depends only on the queue's
+ * present length, not on earlier lengths. `adjacent`: the threshold S is s + 1. */
 static bool forgets(const int32_t *bound, bool adjacent) {
     const int32_t set = bound[0], cleared = bound[1];
     if (set >= 0 && cleared >= 0) return set <= cleared + 1;
@@ -25,7 +26,7 @@ static bool forgets(const int32_t *bound, bool adjacent) {
     return set == NS_MIN_MARK && cleared == NS_BELOW_MIN_MARK;
 }
 
-/* Return whether the bits of all watches follow from the present lengths of queues: changes need not be noted. */
+/* Return whether all watch bits depend only on present lengths: then changes of queues need not be noted. */
 static bool watches_follow_from_lengths(const ns_full_plan *plan) {
     const ns_threshold_rules *rules = &plan->thresholds;
     const bool adjacent = rules->max_tasks < 0 && rules->rule == NS_RULE_AVAIL;

@@ -57,7 +57,7 @@ void ns_followed_graph_destroy(ns_followed_graph *self) {
 
 /* ---- phases and iterations --------------------------------------------------------------------------------------- */
 
-/* Put the controller's decisions into force. A page policy is refused, since the operating system places pages. */
+/* Use the controller's decisions from now on. A page policy is an error, since the operating system places pages. */
 static int take_over(ns_followed_graph *self, ns_pool *pool) {
     if (self->boundary.policy != NS_NO_POLICY) {
         return ns_pool_fail(
@@ -116,7 +116,7 @@ void ns_followed_graph_root(ns_followed_graph *self, uint32_t root) {
     }
 }
 
-/* Count down the predecessors of the task of a row. Return whether the task has no more predecessors to wait for. */
+/* Subtract one from `lacks` of a row. Return whether the task of the row is spawned and all predecessors have ended. */
 static bool is_complete(ns_followed_graph *self, uint32_t row) {
     /* acq_rel: the thread that finds 0 sees the task, and all that its predecessors did */
     return ns_atomic_u32_fetch_add(&self->lacks[row], UINT32_MAX, memory_order_acq_rel) == 1;

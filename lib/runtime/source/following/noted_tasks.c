@@ -125,12 +125,13 @@ static void unlock(ns_task_notes *parent) {
     ns_atomic_u32_store(&parent->lock, 0, memory_order_release); /* release: the next holder sees the list */
 }
 
-/* Return the notes of the parent if the parent keeps a list of its children, else NULL. */
+/* Return the notes of the task's parent if the parent keeps a list of its running children, else NULL. */
 static ns_task_notes *leaping_parent(const ns_thread_pool *pool, const ns_thread_task *task) {
     const bool leaps = pool->file.plan.join == NS_JOIN_LEAPFROG && task->parent && task->parent != &pool->origin;
     return leaps ? ns_thread_notes_of(task->parent) : NULL;
 }
 
+/* Remove the task from the list of its parent's running children, if it is there. */
 static void unlink_taken(ns_task_notes *parent, const ns_thread_task *task) {
     ns_task_notes *mine = ns_thread_notes_of(task);
     if (parent->taken != task && !mine->taken_behind) return;
@@ -142,7 +143,7 @@ static void unlink_taken(ns_task_notes *parent, const ns_thread_task *task) {
     mine->taken_before = mine->taken_behind = NULL;
 }
 
-/* Note that the worker begins or resumes the task; or, if `has_ended`, that no worker executes it any more. */
+/* Note in the parent's list that the worker begins or resumes the task; or, if `has_ended`, that the task has ended. */
 static void note_taker(const ns_thread_worker *worker, ns_thread_task *task, bool has_ended) {
     ns_task_notes *parent = leaping_parent(ns_thread_pool_of(worker), task), *mine = ns_thread_notes_of(task);
     if (!parent) return;

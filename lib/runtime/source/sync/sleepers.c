@@ -41,13 +41,13 @@ void ns_sleepers_destroy(ns_sleepers *self) {
 
 /* ---- searching --------------------------------------------------------------------------------------------------- */
 
-/* Store in the worker's word `doing` what the worker does. */
+/* Store what the worker does, if the plan says who can take from which queue. */
 static void mark(ns_sleepers *self, uint32_t worker, enum doing doing) {
     /* relaxed: the change of the census that follows, and the fence after it, order this store */
     if (self->rule->reach.count) ns_atomic_u32_store(&self->doing[worker], doing, memory_order_relaxed);
 }
 
-/* Return whether the plan's cap on searching workers allows one more. */
+/* Return whether the plan's cap on searching workers allows one more, while `busy` workers are at work. */
 static bool has_room(const ns_sleepers *self, uint32_t searching, uint32_t busy) {
     const ns_idle *rule = self->rule;
     if (!rule->cap) return true;
@@ -82,8 +82,7 @@ uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker) {
     return ns_atomic_u64_fetch_add(&self->census, UINT64_MAX, memory_order_seq_cst) - 1;
 }
 
-/* Return whether a worker that can take from the queue with the reach `least` or more does `asked` now: SEARCHING or
- * LYING_DOWN. */
+/* Return whether some worker whose reach to the queue is `least` or better does `asked` now. */
 static bool some_are(const ns_sleepers *self, const ns_takers *takers, enum ns_reach least, enum doing asked) {
     for (uint32_t worker = 0; worker < self->workers; worker++) {
         /* relaxed: ordered by the fence of the caller */
@@ -97,7 +96,6 @@ enum ns_reach ns_sleepers_cover_by(const ns_sleepers *self, const ns_takers *tak
     return some_are(self, takers, NS_REACH_ALWAYS, LYING_DOWN) ? NS_REACH_ALWAYS : NS_REACH_SOMETIMES;
 }
 
-/* Return whether a searching worker covers the queue with these takers. */
 static bool is_covered(const ns_sleepers *self, const ns_takers *takers, uint64_t census) {
     if (!takers) return ns_census_searching(census);
     return some_are(self, takers, ns_sleepers_cover_by(self, takers), SEARCHING);
@@ -115,12 +113,12 @@ bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers) 
 
 /* ---- the list of sleepers, under its lock ------------------------------------------------------------------------ */
 
-/* Add `change` to the census, under the lock of the list: so the census has as many sleepers as the list. */
+/* Add `change` to the census, under the lock of the list. Return the new census. */
 static uint64_t count_in(ns_sleepers *self, uint64_t change) {
     return ns_atomic_u64_fetch_add(&self->census, change, memory_order_seq_cst) + change;
 }
 
-/* Remove the sleeper at a place of the list, and count it among the searching workers if it `searches` from now on. */
+/* Remove the sleeper at position `place` of the list. `searches`: count it as searching from now on. */
 static void remove_at(ns_sleepers *self, uint32_t place, bool searches) {
     const ns_sleeper *sleeper = self->sleeper[self->order[place]];
     mark(self, self->order[place], searches ? SEARCHING : AT_WORK);
@@ -131,15 +129,15 @@ static void remove_at(ns_sleepers *self, uint32_t place, bool searches) {
     count_in(self, (searches ? 1 : 0) - ONE_SLEEPER);
 }
 
-/* Return the place of the worker in the list; `count` if the worker is not there. */
+/* Return the position of the worker in the list; `count` if the worker is not there. */
 static uint32_t place_of(const ns_sleepers *self, uint32_t worker) {
     uint32_t place = self->count;
     while (place && self->order[place - 1] != worker) place--;
     return place ? place - 1 : self->count;
 }
 
-/* Remove the sleeper at a place of the list, and store that the sleeper was woken, or called back before its sleep.
- * Return whether the sleeper may be asleep: then the caller has to call ns_futex_wake. */
+/* Remove the sleeper at position `place` of the list, and set its state: woken, or called back before its sleep. Return
+ * whether the sleeper may be asleep: then the caller must call ns_futex_wake. */
 static bool call(ns_sleepers *self, uint32_t place) {
     const uint32_t worker = self->order[place];
     ns_atomic_u32 *state = &self->sleeper[worker]->state;
@@ -156,7 +154,7 @@ static bool call(ns_sleepers *self, uint32_t place) {
 
 /* ---- falling asleep ---------------------------------------------------------------------------------------------- */
 
-/* Announce the sleep. Return whether no worker searches now. */
+/* Make the worker a sleeper. Return whether no worker searches now. */
 static bool announce(ns_sleepers *self, const ns_sleep_order *order) {
     ns_sleeper *mine = self->sleeper[order->worker];
     ns_mcs_acquire(&self->lock);
@@ -177,7 +175,7 @@ static bool announce(ns_sleepers *self, const ns_sleep_order *order) {
     return !ns_census_searching(now);
 }
 
-/* Return the state of a worker that was removed from the list, and set its state to NS_AWAKE. */
+/* Set the state of a worker that was removed from the list to NS_AWAKE. Return the previous state. */
 static enum ns_sleep wake_up(ns_sleeper *mine) {
     /* acquire: sees what the waking worker did, such as its push */
     return (enum ns_sleep)ns_atomic_u32_exchange(&mine->state, NS_AWAKE, memory_order_acquire);
@@ -270,7 +268,8 @@ bool ns_sleepers_pushed(ns_sleepers *self, const ns_takers *takers, bool held) {
     return true;
 }
 
-/* Return the place in the list of the taker to wake next, sure takers first; self->count if no taker sleeps. */
+/* Return the position in the list of the taker to wake next: a sure taker if one sleeps; of several, the lowest worker
+ * or the newest sleeper, by the rule `whom`. Return self->count if no taker sleeps. */
 static uint32_t choose(const ns_sleepers *self, const ns_takers *takers) {
     uint32_t chosen = self->count;
     enum ns_reach best = NS_REACH_NEVER;
@@ -286,8 +285,8 @@ static uint32_t choose(const ns_sleepers *self, const ns_takers *takers) {
     return chosen;
 }
 
-/* Wake the taker that `choose` returns. Return false if no taker sleeps. The system call comes after the release of the
- * lock, which is safe because the sleeper's word lives as long as the pool. */
+/* Wake the taker that `choose` returns. Return false if no taker sleeps. The system call may come after the release of
+ * the lock, because the sleeper's word lives as long as the pool. */
 static bool wake_one(ns_sleepers *self, const ns_takers *takers) {
     ns_atomic_u32 *word = NULL;
     ns_mcs_acquire(&self->lock);

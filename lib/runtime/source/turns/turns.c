@@ -6,9 +6,9 @@
 #include "platform/fiber.h"
 #include "policy/draws.h"
 
-/* DRAW_TURN: the number of the stream of random draws that choose the next worker; numasim/draws.py does not use it. */
+/* DRAW_TURN: the class of the random numbers that choose the next worker; numasim/draws.py does not use this class. */
 enum { DRAW_TURN = 100, STACK_BYTES = 16 << 20 };
-static const int64_t STEP_PS = 1, PAUSE_PS = 1000; /* times of a step and a rest, so that loops until a time end */
+static const int64_t STEP_PS = 1, PAUSE_PS = 1000; /* times of steps and pauses, so that loops up to a time end */
 
 typedef struct {
     ns_fiber *fiber;
@@ -17,8 +17,8 @@ typedef struct {
     uint32_t actor;    /* the actor of the next step: the worker, or a lock that the worker gets */
     void *argument;
     const void *bed; /* the word on which the worker sleeps, or NULL */
-    bool timed;      /* the worker's sleep ends by a timer, at `clock_ps` */
-    bool waits;      /* the worker waits in a loop until another worker has had a turn; only in mode `paced` */
+    bool timed;      /* a timer ends the sleep, at `clock_ps` */
+    bool waits;      /* in mode `paced`: the worker waits in a loop, and looks again after the turn of another worker */
     bool returned;
 } turn;
 
@@ -29,12 +29,12 @@ struct ns_turns {
     ns_fiber *caller;
     uint32_t running; /* the worker whose turn it is */
     int64_t now_ps;   /* the time at which this turn began */
-    bool looks;       /* this turn is one more look (NS_RANK_LOOP) of a waiting loop */
+    bool looks;       /* in this turn a worker only looks again in its waiting loop, and has not gone on */
     void (*body)(void *argument);
     turn *turns; /* [workers] */
 };
 
-/* The turns that run on this thread, which then runs all workers; NULL: none. */
+/* The workers that run on this thread; NULL: none. */
 static _Thread_local ns_turns *here;
 static _Thread_local int64_t last_ps; /* the clock of the worker that ran last */
 
@@ -72,7 +72,7 @@ static bool comes_before(const turn *one, const turn *other) {
     return one->rank != other->rank ? one->rank < other->rank : one->actor < other->actor;
 }
 
-/* Return the worker that has the next turn; `workers` if none can go on. */
+/* Return the worker that has the next turn; self->workers if no worker can go on. */
 static uint32_t choose(ns_turns *self) {
     uint32_t candidates = 0, first = self->workers;
     for (uint32_t id = 0; id < self->workers; id++) {
@@ -96,8 +96,8 @@ static void let_look(ns_turns *self, int64_t now_ps, uint32_t except) {
     }
 }
 
-/* Give the turn to the next worker, or to the caller if no worker can go on. Workers that wait in loops look again only
- * after a turn that may have changed something: not after a worker has looked in vain. */
+/* Give the turn to the next worker, or to the caller of ns_turns_run if no worker can go on. Workers that wait in loops
+ * look again only after a turn that may have changed something, not after another worker's look in vain. */
 static void go_on(ns_turns *self, ns_fiber *from) {
     const turn *mine = &self->turns[self->running];
     last_ps = mine->clock_ps;
@@ -115,7 +115,7 @@ static void go_on(ns_turns *self, ns_fiber *from) {
     ns_fiber_switch(from, next < self->workers ? self->turns[next].fiber : self->caller);
 }
 
-/* End the turn. The worker's next step takes `ps`, and has this rank and this actor. */
+/* End the turn. The worker's next step comes after `ps` and the time that it owes, with this rank and actor. */
 static void end_turn_as(ns_turns *self, int64_t ps, enum ns_rank rank, uint32_t actor) {
     turn *mine = &self->turns[self->running];
     mine->clock_ps += mine->owed_ps + ps;
