@@ -68,7 +68,7 @@ def test_a_program_has_the_dependences_of_the_plans_graph(program: Path, tmp_pat
     path.write_text(re.sub(r',"then":\[[0-9,]*\]', "", path.read_text()))
     write_plan(plan_of_graph(path, "randomized", 2), 0, tmp_path / "plan")
     order = Order("cholesky", parameters, "virtual", workers=2, plan=tmp_path / "plan")
-    with pytest.raises(InputError, match="task 2 waits for 1 others where that of the plan's graph waits for 0"):
+    with pytest.raises(InputError, match="task 2 waits for 1 others; in the plan's graph the task waits for 0"):
         run_kernel(order, program)
 
 

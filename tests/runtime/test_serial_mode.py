@@ -67,7 +67,7 @@ REFUSED = [
     ("work_between_futures", UNSUPPORTED, "a task gets one of several futures and goes on before it has got the"),
     ("future_of_another", UNSUPPORTED, "a task gets a future of another; a task graph cannot say so"),
     ("same_name", PROGRAM, "objects 0 and 1 are both named 'first'; to be recorded, names are distinct"),
-    ("await_nobody", DEADLOCK, "run serially, all tasks that are left wait for a lock, a barrier or a condition"),
+    ("await_nobody", DEADLOCK, "run serially, all tasks that are left wait for locks, barriers or conditions"),
 ]
 
 

@@ -178,7 +178,7 @@ def helped() -> Plan:
         (helped, "the strategy has helpers, which threads do not start"),
         (
             lambda: plan_of(graph(task(task(5), WAIT)), 2, how=runtime(inline_above=64)),
-            "the runtime has inline_above, but threads do not count unfinished tasks",
+            "inline_above is set, but threads do not count unfinished tasks",
         ),
         (
             lambda: run_for("transactions", "randomized", 2).plan,

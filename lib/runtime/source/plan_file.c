@@ -38,7 +38,7 @@ static bool read_waits(ns_plan_file *self, const char *name, ns_i64s *waits_ps) 
            ns_require_i64s(&self->reader, name, *waits_ps, 0, NS_LONGEST_PS);
 }
 
-/* Read the seed. A seed of 2^63 or more is stored as unsigned, any other seed as signed. */
+/* Read the seed. The file has a seed of 2^63 or more as NS_FIELD_U64, any other seed as NS_FIELD_I64. */
 static bool read_seed(ns_plan_file *self, const ns_fields *fields) {
     uint64_t count;
     const uint64_t *found = ns_fields_array(fields, "seed", NS_FIELD_U64, &count);
@@ -86,7 +86,7 @@ bool ns_plan_file_is_for_threads(ns_plan_file *self) {
             return ns_plan_refuse(&self->reader, "workers poll a level between tasks, which threads do not do");
     }
     if (self->plan.inline_above >= 0)
-        return ns_plan_refuse(&self->reader, "the runtime has inline_above, but threads do not count unfinished tasks");
+        return ns_plan_refuse(&self->reader, "inline_above is set, but threads do not count unfinished tasks");
     return true;
 }
 
@@ -119,7 +119,8 @@ static const ns_level DEFAULT_LEVEL = {.amount = 1,
                                        .data = NS_NONE8,
                                        .toggle = NS_NONE8};
 
-/* Fill in two levels: thieves probe all other workers' queues in random order; a worker spawns into its own queue. */
+/* Fill in a steal level (a thief probes one random queue of another worker in each round) and a dispatch rule (a worker
+ * spawns into its own queue), as the tables of numasim/strategy/steal_plan.py. */
 static void fill_levels(uint32_t workers, ns_level *level, uint32_t *row, uint32_t *seg, uint32_t *queue) {
     uint32_t entries = 0;
     level[0] = level[1] = DEFAULT_LEVEL;

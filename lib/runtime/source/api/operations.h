@@ -1,5 +1,6 @@
-/* A mode of running pools (serial, threads, virtual time): the functions behind numasim/runtime.h, and the structs of
- * pools, workers and tasks that all modes share. Each mode's own struct begins with the shared struct. */
+/* What all modes of running pools (serial, threads, virtual time) share: tables of the functions behind
+ * numasim/runtime.h, which each mode implements, and the struct of a pool, with which each mode's own struct begins. A
+ * word is a synchronisation object. An order is the description of a body to be run. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,45 +14,45 @@
 #include "plan_file.h"
 #include "platform/atomics.h"
 
-/* An order to run a body: the body, its arguments, and the declarations of the spawn. */
+/* A body to be run, its arguments, and what the program has declared about it at the spawn. */
 typedef struct {
     ns_body *body;
     const void *arguments;
     size_t bytes;
-    const ns_access *accesses; /* of the body's first segment */
+    const ns_access *accesses; /* [access_count] of the first segment (up to the body's first call of the library) */
     uint32_t access_count;
-    ns_future *future; /* done when the body ends; or NULL */
-    const ns_dependence *dependences;
+    ns_future *future;                /* done when the body ends; or NULL */
+    const ns_dependence *dependences; /* [dependence_count] */
     uint32_t dependence_count;
 } ns_work_order;
 
 /* The functions of a mode that act on pools. */
 typedef struct {
-    /* open a pool, which owns `plan` (or NULL) from then on */
+    /* make a pool, which owns `plan` (or NULL) from then on; like `run` and `report`, return 0 or a negative code */
     int (*open)(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
-    void (*close)(ns_pool *pool);   /* called in the process that opened the pool */
-    void (*abandon)(ns_pool *pool); /* called instead in a process forked from the opening process; NULL: `close` */
-    int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
-    int (*report)(ns_pool *pool, ns_report *report); /* copy the counts of runs (report.h) */
-    /* for pools with a plan: `plan` returns the plan, and `row` the row of a task in the plan's graph */
+    void (*close)(ns_pool *pool);   /* free a pool in the process that opened it */
+    void (*abandon)(ns_pool *pool); /* free a pool in a process that was forked since; NULL: `close` does */
+    int (*run)(ns_pool *pool, const ns_work_order *order, bool team); /* once, or on each worker if `team` */
+    int (*report)(ns_pool *pool, ns_report *report);                  /* copy the counts of all runs so far */
+    /* for pools with a plan: return the plan, and the row (entry) of a task in the plan's task graph */
     const ns_plan_file *(*plan)(const ns_pool *pool);
     uint32_t (*row)(const ns_task *task);
 } ns_pool_operations;
 
-/* The functions that tasks call. A mode that can execute tasks in several ways has one such table for each way. The
- * mode chooses a table when a pool opens. */
+/* The functions that tasks call. A mode that can execute tasks in several ways has a table for each way, and chooses
+ * one when a pool opens. */
 typedef struct {
     void (*spawn)(ns_task *self, const ns_work_order *order);
     void (*spawn_after)(ns_task *self, const ns_work_order *order); /* with dependences */
     void (*call)(ns_task *self, ns_body *body, void *arguments);
     void (*join)(ns_task *self);
     void (*get)(ns_task *self, ns_future *future);
-    void (*work)(ns_task *self, int64_t picoseconds);
-    void (*access)(ns_task *self, const ns_access *access);
-    /* Execute an op, from NS_OP_LOCK to NS_OP_BROADCAST, on a word of the right role. NS_OP_ATOMIC adds `value`, and
-     * returns the value before. NS_OP_SIGNAL and NS_OP_BROADCAST give `value` permits. */
+    void (*work)(ns_task *self, int64_t picoseconds);       /* declare the time of the running segment */
+    void (*access)(ns_task *self, const ns_access *access); /* declare an access of the running segment */
+    /* Execute an operation, from NS_OP_LOCK to NS_OP_BROADCAST, on a word of the right role. NS_OP_ATOMIC adds `value`,
+     * and returns the value before. NS_OP_SIGNAL and NS_OP_BROADCAST let `value` waiters pass. */
     int64_t (*use)(ns_task *self, enum ns_op op, uint32_t word, int64_t value);
-    /* Execute an op of a plan's graph that has no function in runtime.h. NULL: plans with such ops are refused. */
+    /* Execute an operation of a plan's graph that has no function in runtime.h. NULL: plans with such are refused. */
     void (*op)(ns_task *self, uint32_t op, uint32_t argument);
     /* Note a wrong call: the run ends with this error, at once or when all tasks have ended. */
     void (*refuse)(ns_task *self, int error, const char *sentence);
@@ -85,11 +86,11 @@ struct ns_pool {
     ns_object *objects; /* [object_count] */
     ns_word *words;     /* [word_count] */
     uint32_t object_count, word_count;
-    int unmade;           /* the error that prevented the making of the pool, or 0 */
+    int unmade;           /* the error of ns_pool_create, or 0 */
     pid_t process;        /* the process that made the pool */
     ns_atomic_u32 in_use; /* 1 during a call of a function of the pool; else 0 */
-    char problem[1024];
-    ns_pieces memory; /* released with the pool */
+    char problem[1024];   /* the sentence about the last error */
+    ns_pieces memory;     /* released with the pool */
 };
 
 /* The modes. */
@@ -108,12 +109,13 @@ static inline bool ns_is_wrong_memory(const void *from, size_t bytes) {
     return bytes && (!from || bytes > PTRDIFF_MAX);
 }
 
-/* Reserve the pool for the caller. Return 0, NS_ERROR_OPTION for null, or NS_ERROR_CALLER for a pool in use. */
+/* Reserve the pool for the caller, until ns_pool_leave. Return 0, NS_ERROR_OPTION for null, or NS_ERROR_CALLER if
+ * another call has reserved the pool. */
 int ns_pool_enter(ns_pool *pool);
 void ns_pool_leave(ns_pool *pool);
 
-/* Check that ns_pool_run, or ns_pool_team if `team`, can run the next phase of the plan: phase number `number`; less
- * than 0: no phase is left. Return 0, or an error whose sentence the pool has. */
+/* Check that ns_pool_run, or ns_pool_team if `team`, can run phase `number` of the plan (less than 0: no phase is
+ * left). Return 0; or an error, with a sentence in the pool. */
 int ns_pool_check_phase(ns_pool *pool, const ns_full_plan *plan, int64_t number, bool team);
 
 /* Store the sentence of an error, formatted as by printf. Return `error`. */

@@ -40,7 +40,7 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
         const bool turns = ns_runs_in_turns(*pool);
         error = ns_pool_fail(*pool, NS_ERROR_UNSUPPORTED,
                              "%s in libnumasim-%s, which this program is linked without; "
-                             "`numasim-runtime --libs` has it",
+                             "`numasim-runtime --libs` prints the linker options for it",
                              turns ? "threads in turns are" : "virtual time is", turns ? "turns" : "virtual");
     }
     (*pool)->process = getpid();
@@ -83,10 +83,10 @@ static int run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes
     if (pool->unmade)
         error = pool->unmade;
     else if (!body || ns_is_wrong_memory(arguments, bytes))
-        error = ns_pool_fail(pool, NS_ERROR_OPTION, "a run needs a body, and arguments where it has bytes of them");
+        error = ns_pool_fail(pool, NS_ERROR_OPTION, "a run needs a body, and arguments if their size is not 0");
     else if (is_forked(pool))
-        error = ns_pool_fail(pool, NS_ERROR_CALLER, "the pool has its threads in process %ld, which forked this one",
-                             (long)pool->process);
+        error = ns_pool_fail(pool, NS_ERROR_CALLER,
+                             "the pool has its threads in process %ld, which forked this process", (long)pool->process);
     else
         error = pool->mode->run(pool, &order, team);
     if (error) with_sentence(pool, error);

@@ -21,10 +21,10 @@ typedef struct {
     ns_combine *combine;
     void *arguments;
     size_t bytes;
-    char *values; /* one value for each piece that is halved; NULL: values are on the stack */
+    char *values; /* [numbers of pieces] the value of the right half of each piece; NULL: values are on the stack */
 } loop;
 
-/* Pieces are numbered as in a heap, from 1 on: the halves of piece k are 2 k and 2 k + 1. */
+/* A piece of the range, with the place for its value. Numbers begin at 1: the halves of piece k are 2 k and 2 k + 1. */
 typedef struct {
     const loop *of;
     int64_t first, last;
@@ -94,7 +94,7 @@ int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain,
 
 enum { TERMS = 32 };
 
-/* A block of terms, in a list of blocks. */
+/* A block of up to TERMS terms (values of children), in a list of blocks. */
 struct ns_terms {
     struct ns_terms *next;
     size_t count;

@@ -13,13 +13,13 @@ static const char *const SENTENCE[] = {
     "there is not enough memory",
     "a file cannot be read or written",
     "the file is damaged, or was written by another version",
-    "the plan lacks a field, or has one out of bounds",
-    "a task calls what it must not, or the program is not the one that the plan was made for",
+    "the plan lacks a field, or has a field out of bounds",
+    "a task makes a wrong call, or the plan was made for another program",
     "tasks are left that no worker can ever run",
     "a thread cannot be started or pinned",
-    "an option or an argument has a value that it cannot have",
-    "this build, machine or mode cannot do that",
-    "the pool is in use, or its threads are those of the process that this one was forked from",
+    "an option or an argument has an impossible value",
+    "this request is not possible in this build, on this machine or in this mode",
+    "the pool is in use, or its threads are in the process that forked this process",
 };
 
 const char *ns_error_sentence(int error) {

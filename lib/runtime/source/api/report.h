@@ -28,10 +28,10 @@ typedef struct {
     int64_t page_faults;    /* virtual time: pages placed by first touch */
     int64_t *counters;      /* [workers][NS_COUNTERS] */
     int32_t *node;          /* [workers] */
-    int64_t *node_attempts; /* [nodes][nodes] probes from the thief's node to the queue's node */
-    int64_t *node_success;
-    int64_t *node_bytes; /* [nodes][nodes] from the reader's node to the memory's node, by declared accesses */
-    int64_t *words;      /* [word_count][NS_SYNC_COUNTS] */
+    int64_t *node_attempts; /* [nodes][nodes] attempts to steal, by the thief's node and the queue's node */
+    int64_t *node_success;  /* [nodes][nodes] successful attempts */
+    int64_t *node_bytes;    /* [nodes][nodes] bytes of declared accesses, by the reader's node and the memory's node */
+    int64_t *words;         /* [word_count][NS_SYNC_COUNTS] counts of each synchronisation object (word) */
     uint32_t word_count;
     ns_pieces memory;
 } ns_report;

@@ -5,7 +5,7 @@
 #include "api/operations.h"
 #include "queues/lane.h"
 
-/* Return the record of the task, which the mode knows. `self` may be only the part of the task for lanes. */
+/* Return the whole struct of the task, as the mode made it. `self` may be a copy of its first fields. */
 static ns_task *whole_of(const ns_task *self) { return self->whole ? self->whole : (ns_task *)(uintptr_t)self; }
 
 static const ns_task_operations *operations_of(const ns_task *self) { return self->worker->pool->tasks; }
@@ -14,8 +14,7 @@ static const ns_task_operations *operations_of(const ns_task *self) { return sel
 
 /* ---- wrong calls ------------------------------------------------------------------------------------------------- */
 
-/* End the run with this error. In serial mode and in virtual time this function does not return; on threads the wrong
- * call has no effect. */
+/* Note a wrong call: the run ends with this error. In serial mode and in virtual time this function does not return. */
 __attribute__((format(printf, 3, 4), cold)) static void refuse(const ns_task *self, int error, const char *sentence,
                                                                ...) {
     char text[256];
@@ -32,7 +31,7 @@ __attribute__((cold, noinline)) static void refuse_body(const ns_task *self, boo
     if (!has_body)
         refuse(self, NS_ERROR_PROGRAM, "a task has no body: it is null");
     else
-        refuse(self, NS_ERROR_PROGRAM, "a task is given %zu bytes of arguments at %p", bytes, arguments);
+        refuse(self, NS_ERROR_PROGRAM, "a task cannot have %zu bytes of arguments at %p", bytes, arguments);
 }
 
 /* Return whether there is a body and its arguments can be copied. If not, refuse the call. */
@@ -42,7 +41,7 @@ static inline bool can_run(const ns_task *self, bool has_body, const void *argum
     return can;
 }
 
-/* Return whether the access is inside its object and walks at most NS_MOST_MOVED bytes, the limit of task graphs. */
+/* Return whether the access is inside its object, has bytes, and has at most NS_MOST_MOVED bytes over all passes. */
 static bool is_inside(const ns_access *access, int64_t bytes) {
     int64_t last, end;
     if (access->offset < 0 || access->row_bytes < 1 || access->rows < 1 || access->stride < 0 || !access->passes)
@@ -64,7 +63,7 @@ static bool can_access(const ns_task *self, const ns_access *access) {
     else if (!access->mode || access->mode > NS_READ_WRITE || access->pattern > NS_CHASE)
         refuse(self, NS_ERROR_PROGRAM, "an access has an unknown mode or pattern: '%s'", object->name);
     else if (!is_inside(access, object->bytes))
-        refuse(self, NS_ERROR_PROGRAM, "an access is of no bytes, of too many, or not within its object: '%s'",
+        refuse(self, NS_ERROR_PROGRAM, "an access has no bytes, has too many, or is not within its object: '%s'",
                object->name);
     else
         return true;
@@ -101,7 +100,7 @@ __attribute__((cold, noinline)) static void refuse_word(const ns_task *self, uin
     if (word >= pool->word_count)
         refuse(self, NS_ERROR_PROGRAM, "a task uses a word that there is not: %u of %u", word, pool->word_count);
     else
-        refuse(self, NS_ERROR_PROGRAM, "a word is used as what it is not: '%s' is %s, not %s", pool->words[word].name,
+        refuse(self, NS_ERROR_PROGRAM, "a word is used in a wrong role: '%s' is %s, not %s", pool->words[word].name,
                ROLE_NAME[pool->words[word].role], ROLE_NAME[role]);
 }
 
@@ -167,7 +166,6 @@ void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void
     operations_of(self)->spawn(whole_of(self), &order);
 }
 
-/* Refuse a future that was not spawned: it has no task, and is not done. */
 void ns_future_get(ns_task *self, ns_future *future) {
     /* relaxed: the load only asks whether the child has ended */
     const bool is_spawned =

@@ -29,7 +29,7 @@ bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *
     return true;
 }
 
-/* Return self->left after subtracting `count`. acq_rel: all that awaited children did happens before `self` begins. */
+/* Return self->left less `count`, and store it. acq_rel: all that awaited children did happens before `self` begins. */
 static uint32_t take_away(ns_dependent *self, uint32_t count) {
     return ns_atomic_u32_fetch_add(&self->left, (uint32_t)-count, memory_order_acq_rel) - count;
 }
@@ -87,8 +87,8 @@ void ns_dependences_destroy(ns_dependences *self) {
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
-/* Return the entry of `address` in the hash table, or the unused entry for `address`. The hash is the upper half of a
- * product (Knuth, volume 3, section 6.4). */
+/* Return the entry of `address` in the hash table, or an unused entry for it. The hash is the upper half of a product
+ * (Knuth, volume 3, section 6.4). */
 static ns_dependence_entry *place_of(ns_dependence_entry *entries, uint32_t room, const void *address) {
     const uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t at = (uint32_t)(hash >> 32) & (room - 1);
@@ -121,7 +121,7 @@ static ns_dependence_entry *entry_of(ns_dependences *self, const void *address) 
 
 /* ---- the children that a child waits for ------------------------------------------------------------------------- */
 
-/* Add `other` to the children that `task` waits for, unless `other` is among them. Return false if memory is short. */
+/* Add `other` to the children for which `task` waits, unless it is among them. Return false if memory is short. */
 static bool wait_for(ns_dependences *self, ns_dependent *task, ns_dependent *other) {
     if (!other || other == task || other->newest_of == task) return true;
     ns_dependent **place = ns_growing_add(&self->before, sizeof *place);
@@ -131,6 +131,7 @@ static bool wait_for(ns_dependences *self, ns_dependent *task, ns_dependent *oth
     return true;
 }
 
+/* Let `task` read: `task` waits for the last writer. Return false if memory is short. */
 static bool read_by(ns_dependences *self, ns_dependence_entry *entry, ns_dependent *task) {
     ns_reader *reader = self->free;
     if (reader)
@@ -143,8 +144,8 @@ static bool read_by(ns_dependences *self, ns_dependence_entry *entry, ns_depende
     return wait_for(self, task, entry->writer);
 }
 
-/* Let `task` write. If children have read since the last write, `task` waits for these readers, which already wait for
- * the last writer; otherwise `task` waits for the last writer. */
+/* Let `task` write: `task` waits for the children that have read since the last write (which wait for the last writer),
+ * or for the last writer if there are none. Return false if memory is short. */
 static bool written_by(ns_dependences *self, ns_dependence_entry *entry, ns_dependent *task) {
     bool waits = entry->readers || wait_for(self, task, entry->writer);
     while (entry->readers) {

@@ -2,12 +2,12 @@
  * of OpenMP 5.2 (section 15.9.5): a reader waits for the last writer; a writer waits for the readers since the last
  * write, or for the last writer if there are no such readers.
  *
- * Only the parent looks up addresses, from its first child with dependences to the next join. Parent and children share
- * one ns_dependent for each child: a list and a count. The list of a child has the siblings that wait for the child.
- * The parent pushes onto this list; the end of the child closes the list, and a later sibling need not wait. The count
- * of a child is the number of siblings that the child waits for. A sibling that ends subtracts one, maybe while the
- * parent is still looking up addresses. So the count begins far above the number of siblings. When the parent knows
- * this number, the parent subtracts the difference. */
+ * Only the parent looks up addresses, from its first child with dependences to the next join. Each child has an
+ * ns_dependent, which threads share: a list of the siblings that wait for the child, and a count of the siblings for
+ * which the child waits. The parent pushes onto the list; the end of the child closes the list, and a later sibling
+ * need not wait. A sibling that ends subtracts one from the count, maybe while the parent is still looking up
+ * addresses. So the count begins far above the number of siblings, and the parent subtracts the difference when it
+ * knows the number. */
 #pragma once
 
 #include "base/pieces.h"
@@ -35,18 +35,18 @@ struct ns_dependent {
 /* Make a child that waits for no sibling. */
 void ns_dependent_create(ns_dependent *self);
 
-/* Called by the parent: let `self` wait for `other`, by `entry` in the list of `other`. Return false if `other` has
+/* Let `self` wait for `other`, by `entry` in the list of `other`. Called by the parent. Return false if `other` has
  * already ended; the caller then sees all that `other` did. */
 bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *entry);
 
-/* Called by the parent: note that `self` waits for `others` children in all. Return whether all these children have
- * ended, so that `self` can begin. */
+/* Note that `self` waits for `others` children in all. Called by the parent. Return whether all of them have ended, so
+ * that `self` can begin. */
 bool ns_dependent_is_free(ns_dependent *self, uint32_t others);
 
 /* Note that `self` has ended. Return the list of the children that wait for `self`. */
 ns_waiting *ns_dependent_end(ns_dependent *self);
 
-/* Note that a child has ended for which `self` waits. Return whether `self` waits for no other child and can begin. */
+/* Note that a child for which `self` waits has ended. Return whether `self` waits for no other child: it can begin. */
 bool ns_dependent_release(ns_dependent *self);
 
 /* ---- the parent's own data --------------------------------------------------------------------------------------- */
@@ -61,6 +61,7 @@ typedef struct {
 /* Allocate `bytes` uninitialised bytes, aligned as by malloc. Return NULL if memory is short. */
 void *ns_arena_take(ns_arena *self, size_t bytes);
 
+/* A child that reads at an address, in a list of such children. */
 typedef struct ns_reader ns_reader;
 struct ns_reader {
     ns_dependent *task;
@@ -68,9 +69,9 @@ struct ns_reader {
 };
 
 typedef struct {
-    const void *address; /* NULL: an unused entry */
-    ns_dependent *writer;
-    ns_reader *readers; /* the readers since the last write, the newest first */
+    const void *address;  /* NULL: an unused entry */
+    ns_dependent *writer; /* the child that writes there last */
+    ns_reader *readers;   /* the readers since the last write, the newest first */
 } ns_dependence_entry;
 
 /* The dependences of a task's children. A struct of zero bytes has no dependences. */
@@ -78,8 +79,8 @@ typedef struct {
     ns_arena arena;                   /* memory that lives until the join */
     ns_dependence_entry *entries;     /* [entry_room] a hash table */
     uint32_t entry_count, entry_room; /* `entry_room` is a power of two */
-    ns_reader *free;
-    ns_growing before; /* of ns_dependent *: the children that the newest child waits for, each once */
+    ns_reader *free;                  /* a list of records for reuse */
+    ns_growing before; /* array of ns_dependent *: the children for which the newest child waits, each once */
 } ns_dependences;
 
 /* Return the dependences of the children of `whole`, which is not a task in a lane; NULL if there are none so far. */
@@ -88,12 +89,12 @@ static inline ns_dependences *ns_dependences_of(const ns_task *whole) { return (
 /* Return the dependences of the children of `whole`, which the first call makes; NULL if memory is short. */
 ns_dependences *ns_dependences_open(ns_task *whole);
 
-/* All children of `whole` have ended: free their dependences. */
+/* Free the dependences of the children of `whole`, after all these children have ended. */
 void ns_dependences_close(ns_task *whole);
 
 /* Free all memory except the struct `self`. */
 void ns_dependences_destroy(ns_dependences *self);
 
-/* Add the next child, `task`. Set `before` to the children that `task` waits for; `before` is valid until the next
- * call. Return false if memory is short. */
+/* Add the next child, `task`. Set `before`, until the next call, to the children for which `task` has to wait. Return
+ * false if memory is short. */
 bool ns_dependences_find(ns_dependences *self, ns_dependent *task, const ns_dependence *dependences, uint32_t count);

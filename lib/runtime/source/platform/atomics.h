@@ -1,9 +1,7 @@
 /* Atomic words of C11; each access names its memory order. With NS_EXPLORE defined, accesses are calls into the
- * explorer, a program that tries all interleavings of a few threads (tests/runtime/explorer). So the explorer checks
- * the library's own sources.
- *
- * ns_fence is the only fence: other threads see the stores before it before this thread loads a word after it.
- * Elsewhere such stores and loads are memory_order_seq_cst, because the thread sanitizer does not understand fences. */
+ * explorer, a program that tries all interleavings of a few threads (tests/runtime/explorer): so the explorer checks
+ * the library's own sources. ns_fence is the only fence; elsewhere accesses that would need a fence are
+ * memory_order_seq_cst, because the thread sanitizer does not understand fences. */
 #pragma once
 
 #include <sched.h>
@@ -49,7 +47,7 @@ typedef struct {
 #define NS_DO_COMPARE(of, self, expected, to, order, failure) \
     return atomic_compare_exchange_strong_explicit(&(self)->value, expected, to, order, failure)
 
-/* Let all other threads see the stores of this thread before this thread loads any further word. */
+/* Make all earlier stores of this thread visible to other threads before this thread loads any further word. */
 NS_ALWAYS_INLINE void ns_fence(void) {
 #ifdef NS_THREAD_SANITIZER /* the thread sanitizer refuses fences; its read-modify-writes are fences, too */
     _Atomic uint32_t word = 0;
@@ -88,7 +86,7 @@ enum ns_explored { NS_EXPLORED_LOAD, NS_EXPLORED_STORE, NS_EXPLORED_EXCHANGE, NS
 uint64_t ns_explored_access(enum ns_explored kind, void *location, uint32_t bytes, uint64_t value, uint64_t expected,
                             memory_order order);
 
-/* Rest until another thread changes a word that this thread has read since its last rest. */
+/* Suspend this thread until another thread changes a word that this thread has read since its last call. */
 void ns_explored_pause(void);
 
 #define NS_STEP(of, kind, self, to, expected, order)                                                       \

@@ -1,5 +1,5 @@
-/* Fibers: stacks between which a thread switches. A thread may resume a fiber that another thread has suspended. A
- * switch saves the registers that a call preserves, but no signal masks, and is reported to sanitizers. */
+/* Fibers: stacks with saved registers, between which a thread switches. A thread may resume a fiber that another thread
+ * has suspended. A switch saves the registers that a call preserves, but no signal mask. Sanitizers are told of it. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ typedef void ns_fiber_entry(void *argument);
 /* Make a fiber from the calling thread's own stack. Return 0 or NS_ERROR_MEMORY. */
 int ns_fiber_adopt(ns_fiber **self);
 
-/* Attach a fiber of ns_fiber_adopt to the calling thread's stack, whose thread may be another than before. */
+/* Let a fiber of ns_fiber_adopt stand for the calling thread's stack, which may be another thread than before. */
 void ns_fiber_adopt_again(ns_fiber *self);
 
 /* Make a fiber that calls entry(argument) at the first switch to it. The fiber has a stack of at least `stack_bytes`

@@ -41,9 +41,10 @@ void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) {
 
 #include <pthread.h>
 
-/* A bed is a mutex with a condition variable, which several words share. A wake-up wakes all threads in the bed of the
- * word, which check their words again. A thread changes the word before it wakes sleepers. A sleeper checks the word
- * under the bed's lock: the wake-up comes before this check, which finds the new value, or when the sleeper sleeps. */
+/* A bed is a mutex with a condition variable, which several words share. A wake-up wakes all threads that sleep in the
+ * bed of the word; they check their words again. A thread changes the word before it wakes sleepers, and a sleeper
+ * checks the word under the bed's lock: either this check finds the new value, or the wake-up comes when the sleeper
+ * sleeps. */
 enum { BEDS_LOG_2 = 6, BEDS = 1 << BEDS_LOG_2 };
 
 static struct bed {

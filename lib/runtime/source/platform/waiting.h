@@ -66,9 +66,9 @@ static inline void ns_nap(int64_t ps) { ns_turns_pass(ps); }
 
 #else
 
-/* If the word has this value, sleep until a wake-up; ns_futex_wait_for sleeps at most `ps` picoseconds. Both functions
- * may return early: the caller checks the word again. waiting.c sleeps by futex on Linux. On other systems, and if
- * NS_NO_FUTEX is defined, waiting.c sleeps by mutex and condition variable. */
+/* Sleep until a wake-up, if the word has this value; ns_futex_wait_for sleeps at most `ps` picoseconds. Both may return
+ * early: the caller checks the word again. waiting.c uses futexes on Linux; on other systems, and with NS_NO_FUTEX
+ * defined, mutexes and condition variables. */
 void ns_futex_wait(ns_atomic_u32 *word, uint32_t value);
 void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps);
 

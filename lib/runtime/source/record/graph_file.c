@@ -1,7 +1,8 @@
-/* Writes a recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py). Tasks are
- * numbered depth first below the roots of the phases. Segments are numbered in the order of the ops that run them. If
- * the first recorded access to an object is a read, the object was written before the run: the region of the object is
- * then marked `initialised`, so that the simulator places the pages of the region before the run (model 2.2). */
+/* Writes a recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py). A row is a
+ * recorded task, numbered in the order of the run; in the file, tasks are numbered depth first below the roots of the
+ * phases, and segments (the work between two ops of a task) in the order of the ops that run them. If the first
+ * recorded access to an object is a read, the object was written before the run: its region is then marked
+ * `initialised`, so that the simulator places its pages before the run (model 2.2). */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,13 +51,13 @@ static const ns_recorded_op *op_at(const layout *self, uint64_t place) {
 
 static bool creates(const ns_recorded_op *op) { return op->code == NS_OP_SPAWN || op->code == NS_OP_CALL; }
 
-/* Turn the counts of the rows, stored in first[row], into the index behind each row's last entry. Entries are then
- * filled in from the last to the first, which moves the index to the row's first entry. */
+/* Replace the number of entries of each row, in first[row], by the index behind the row's last entry. The caller then
+ * fills in entries from the last to the first, and so moves first[row] to the row's first entry. */
 static void end_rows(uint64_t *first, uint32_t rows) {
     for (uint32_t row = 0; row < rows; row++) first[row + 1] += first[row];
 }
 
-/* Group ops by rows. The recorder has ops in the order of execution, with ops of children between ops of parents. */
+/* List the ops row by row. The recorder has them in the order of execution. */
 static void gather_ops(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_op *ops = recorder->ops.entries;
@@ -65,7 +66,7 @@ static void gather_ops(layout *self) {
     for (uint64_t at = recorder->ops.count; at-- > 0;) self->op[--self->first[ops[at].row]] = (uint32_t)at;
 }
 
-/* Group dependences by the row that is waited for. */
+/* List, for each row, the rows that wait for it. */
 static void gather_dependences(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_dependence *all = recorder->depends.entries;
@@ -232,7 +233,7 @@ static void write_graph(FILE *file, layout *self, const char *path) {
     fprintf(file, "\"facts\":{\"tasks\":%u}}\n", tasks);
 }
 
-/* Check that regions have unique names, as the file needs. Return 0 or an error. */
+/* Check that objects have different names, as the file needs. Return 0 or an error. */
 static int check_names(ns_pool *pool) {
     for (uint32_t at = 1; at < pool->object_count; at++) {
         for (uint32_t other = 0; other < at; other++) {

@@ -22,7 +22,7 @@ static size_t name_at(const char *path) {
 
 /* Return the descriptor of this process that a path such as /dev/fd/3 names, or -1. */
 static int descriptor_of(const char *path) {
-    const size_t length = name_at(path); /* of the path of the folder, with its last slash */
+    const size_t length = name_at(path); /* length of the folder's path, with its last slash */
     const char *name = path + length;
     char folder[PATH_MAX], real[PATH_MAX], own[64];
     snprintf(folder, sizeof folder, "%.*s", length ? (int)length : 1, length ? path : ".");

@@ -1,7 +1,7 @@
-/* All files of the runtime are written with these functions, by the rules of numasim/files/writer.py. A regular file is
- * written under a temporary name in the same folder, flushed to the disk and renamed. So the file is complete or
- * unchanged, however the process ends. The file keeps its mode and, if the system permits, its owner. Symbolic links
- * are followed. Devices, pipes and open descriptors are written directly, and never replaced. */
+/* Writing a file, by the rules of numasim/files/writer.py. A regular file is written under a temporary name in the same
+ * folder, flushed to the disk and renamed: so the file is complete or unchanged, however the process ends. The file
+ * keeps its mode and, if the system permits, its owner. Symbolic links are followed. Devices, pipes and open
+ * descriptors of this process (/dev/fd/3) are written directly, and never replaced. */
 #pragma once
 
 #include <limits.h>

@@ -1,8 +1,7 @@
-/* The recorder of the task graph of a serial run: tasks with their ops, segments with their times and accesses, and
- * phases (model 3.1). graph_file.c writes the graph as numasim's JSON.
- *
- * A row is a task. Rows are numbered in the order in which tasks appear. If memory runs out, `error` is set, and all
- * later calls do nothing. So callers need to check `error` only once. */
+/* The recorder of the task graph of a serial run (model 3.1). A row is a task; rows are numbered in the order in which
+ * tasks appear. An op is an operation of a task, such as a spawn or a wait. A segment is the work of a task between two
+ * ops. A phase is one run of the pool. If memory runs out, `error` is set, and all later calls do nothing: so callers
+ * need to check `error` only once. graph_file.c writes the graph as numasim's JSON. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,15 +11,15 @@
 #include "record/growing.h"
 
 typedef struct {
-    uint32_t row; /* the task whose op this is */
-    uint32_t argument;
+    uint32_t row;      /* the task whose op this is */
+    uint32_t argument; /* the spawned or called row, the segment, or the synchronisation object; else 0 */
     enum ns_op code;
 } ns_recorded_op;
 
 typedef struct {
     int64_t compute_ps;
-    uint64_t first_access;
-    uint32_t accesses;
+    uint64_t first_access; /* index in `accesses` of the recorder */
+    uint32_t accesses;     /* number of accesses */
 } ns_recorded_segment;
 
 typedef struct {

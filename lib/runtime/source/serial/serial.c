@@ -1,12 +1,12 @@
 /* The serial mode runs a program depth first, each child at its spawn. With the option `record`, a run also records the
- * task graph (recorder.h), so that numasim can simulate the program. With orders other than NS_ORDER_SPAWNED, the
- * children of a task begin at the task's join, as on a deque. A child with a future still begins at its spawn, since
- * other tasks may get the future.
+ * task graph (recorder.h), so that numasim can simulate the program. With orders other than NS_ORDER_SPAWNED, children
+ * are deferred: they begin at the task's next join or wait, or at its end, newest or oldest first, as on a worker's
+ * deque. Children with futures or dependences still begin at their spawn.
  *
- * The parts of a team (ns_pool_team) wait for each other at barriers, conditions and locks. So each part has a fiber,
- * and runs until it has to wait. Then the next part that can proceed runs, in the order of the parts' numbers.
- *
- * An error in a task ends the run at once, and the fibers are not resumed. */
+ * A part is what one worker runs of a team (ns_pool_team), or a run without a team. Parts wait for each other at
+ * barriers, conditions and locks. So each part has a fiber (a stack of its own), and runs until it has to wait. Then
+ * the next part that can proceed runs, in the order of the parts' numbers. An error in a task ends the run at once, and
+ * the fibers are not resumed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,15 +24,16 @@ typedef struct {
     uint32_t row;                /* the task's row in the recorder */
     uint32_t outstanding;        /* children that the task has not joined */
     uint32_t deferred;           /* outstanding children that have not begun */
-    uint32_t held;               /* locks that the task holds */
-    uint32_t first_group, group; /* numbers: a group is the children spawned between two waits */
+    uint32_t held;               /* number of locks that the task holds */
+    uint32_t first_group, group; /* the children spawned between two waits form a group: numbers of first and present */
     bool oldest_first;           /* the order in which deferred children begin */
-    bool getting;                /* recording: the last call got one of several outstanding futures */
+    bool getting;                /* when recording: the last call was a get of one of several outstanding futures */
     bool declared;               /* whether the task has declared work (ns_work) in this segment */
     int64_t declared_ps;
     int64_t resumed_ps; /* the thread's CPU time when the segment began */
 } serial_task;
 
+/* What a part waits for: a lock, a signal of a condition, the opening of a barrier. NO_MORE: the part has ended. */
 enum need { NEED_NOTHING, NEED_LOCK, NEED_PERMIT, NEED_OPENING, NEED_NO_MORE };
 
 /* A spawned task that has not begun. */
@@ -41,14 +42,14 @@ typedef struct {
     size_t begin, bytes; /* the place of its arguments in ns_deferred.bytes */
 } ns_deferred_task;
 
-/* The tasks of a part that have not begun, in the order of a worker's deque. */
+/* The deferred tasks of a part. */
 typedef struct {
     ns_deferred_task *task; /* [count] the oldest first */
     char *bytes;            /* the arguments of all tasks, one after the other */
     size_t count, task_room, byte_room;
 } ns_deferred;
 
-/* A part of a team, or a run without a team. Each part has a fiber. */
+/* A part. */
 struct serial_part {
     ns_worker worker;
     ns_fiber *fiber;
@@ -74,10 +75,10 @@ typedef struct {
     bool recording, team;
     int64_t clock_cost_ps; /* the time that reading the clock adds to a segment */
     int64_t took_ps;       /* the time of all runs */
-    serial_sync *words;    /* [words_known] synchronisation objects of this run */
-    int64_t *acquisitions; /* [words_known] counts over all runs */
+    serial_sync *words;    /* [words_known] synchronisation objects in this run */
+    int64_t *acquisitions; /* [words_known] numbers of uses of locks and counters in all runs that have ended */
     uint32_t words_known;
-    uint32_t groups;
+    uint32_t groups;    /* number of groups so far */
     serial_part *parts; /* [pool.workers] */
     ns_fiber *caller;
     int error;
@@ -85,9 +86,9 @@ typedef struct {
 
 static serial_pool *pool_of(const serial_task *self) { return (serial_pool *)(void *)self->task.worker->pool; }
 
-/* ---- turns: a part of a team runs until it has to wait; then the next part that can proceed runs ----------------- */
+/* ---- switches between parts -------------------------------------------------------------------------------------- */
 
-/* Return whether the condition that the part waits for holds. */
+/* Return whether the part can proceed. */
 static bool can_go_on(const serial_pool *pool, const serial_part *self) {
     const serial_sync *word = &pool->words[self->word];
     switch (self->need) {
@@ -114,12 +115,12 @@ static void pass_on(serial_pool *pool, serial_part *self) {
     }
     if (!all_ended) {
         pool->error = ns_pool_fail(&pool->pool, NS_ERROR_DEADLOCK,
-                                   "run serially, all tasks that are left wait for a lock, a barrier or a condition");
+                                   "run serially, all tasks that are left wait for locks, barriers or conditions");
     }
     ns_fiber_switch(self->fiber, pool->caller);
 }
 
-/* End the run with this error. `name` is the name of the wrongly used object, or empty. */
+/* End the run with this error. `name` is the name of the object that was used wrongly, or empty. */
 static _Noreturn void give_up(serial_task *self, int error, const char *problem, const char *name) {
     serial_pool *pool = pool_of(self);
     pool->error = ns_pool_fail(&pool->pool, error, "%s%s%s%s", problem, *name ? ": '" : "", name, *name ? "'" : "");
@@ -127,7 +128,7 @@ static _Noreturn void give_up(serial_task *self, int error, const char *problem,
     abort(); /* unreachable: no part of an aborted run is resumed */
 }
 
-/* ---- segments: the work of a body between two calls, measured or declared ---------------------------------------- */
+/* ---- segments: the work of a body between two calls of the library, measured or declared ------------------------- */
 
 /* End the running segment: the body has called the library. */
 static void leave_body(serial_task *self) {
@@ -155,11 +156,11 @@ static void resume_body(serial_task *self) {
 /* Refuse a task that has got one of several futures, and makes another call before it gets the other futures. */
 static _Noreturn void refuse_early_get(serial_task *self) {
     give_up(self, NS_ERROR_UNSUPPORTED,
-            "a task gets one of several futures and goes on before it has got the others; a task graph cannot say so",
+            "a task gets one of several futures and goes on before it has got the others; a task graph cannot say this",
             "");
 }
 
-/* Begin the next op of the body. */
+/* Note that the body calls the library: end its segment, and record the call as the next op of its row. */
 static void begin_op(serial_task *self, enum ns_op code, uint32_t argument) {
     serial_pool *pool = pool_of(self);
     if (self->getting) refuse_early_get(self);
@@ -169,7 +170,8 @@ static void begin_op(serial_task *self, enum ns_op code, uint32_t argument) {
 
 /* ---- tasks that have not begun ----------------------------------------------------------------------------------- */
 
-/* Give `entries` room for `needed` entries. Return the entries; or NULL, without a change, if memory is short. */
+/* Enlarge the array `entries` to at least `needed` entries. Return the array; or NULL, without a change, if memory is
+ * short. */
 static void *with_room(void *entries, size_t *room, size_t needed, size_t size) {
     size_t more = *room ? *room : 64;
     if (entries && *room >= needed) return entries;
@@ -204,6 +206,7 @@ static bool push_deferred(ns_deferred *self, const ns_work_order *order) {
 
 enum { SMALL_ARGUMENTS = 256 }; /* bytes; copies up to this size are on the stack */
 
+/* Note that all children of a task have ended, by a join or by gets of all futures. */
 static void waited(serial_task *self) {
     self->outstanding = 0;
     self->group = ++pool_of(self)->groups;
@@ -239,8 +242,8 @@ static void run_copy(serial_task *self, uint32_t row, bool oldest_first, const n
     if (copy != small) free(copy);
 }
 
-/* Run all tasks that this task has deferred, which are the newest of the part. Newest first, each task leaves the list
- * before it begins; oldest first, all leave the list when the last has ended. */
+/* Run all children that this task has deferred, the newest of the part's deferred tasks. If the newest child is first,
+ * each child leaves the list before it begins; if the oldest is first, all leave the list when the last has ended. */
 static void run_deferred(serial_task *self) {
     ns_deferred *waiting = &self->part->deferred;
     const size_t first = waiting->count - self->deferred;
@@ -280,7 +283,7 @@ static void spawn(ns_task *task, const ns_work_order *order) {
     resume_body(self);
 }
 
-/* Record the dependences of a child. The graph names the siblings to wait for, although they have already ended. */
+/* Record for which siblings a child would have to wait in a parallel run. (In this run they have ended already.) */
 static void record_dependences(serial_task *self, const ns_work_order *order) {
     ns_recorder *recorder = &pool_of(self)->recorder;
     ns_dependences *known = ns_dependences_open(&self->task);
@@ -303,7 +306,7 @@ static void spawn_after(ns_task *task, const ns_work_order *order) {
     spawn(task, order);
 }
 
-/* Run a call. A call joins its own children, and is a row of its own in the graph. */
+/* Run a call, which has children and joins of its own, and a row of its own in the graph. */
 static void call(ns_task *task, ns_body *body, void *arguments) {
     serial_task *self = (serial_task *)(void *)task;
     serial_pool *pool = pool_of(self);
@@ -322,8 +325,8 @@ static void join(ns_task *task) {
     resume_body(self);
 }
 
-/* Get a future. In a task graph, a task waits for all of its children or for none. So the get is recorded as a wait if
- * the future is the task's last one outstanding, or if the task gets all other futures immediately afterwards. */
+/* Get a future. In a task graph, a task waits for all of its children or for none. So gets are recorded only if a task
+ * gets all of its outstanding children one after the other; the last of these gets is recorded as a wait. */
 static void get(ns_task *task, ns_future *future) {
     serial_task *self = (serial_task *)(void *)task;
     const bool own = future->task == task && future->done >= self->first_group;
@@ -343,7 +346,7 @@ static void get(ns_task *task, ns_future *future) {
 static void work(ns_task *task, int64_t picoseconds) {
     serial_task *self = (serial_task *)(void *)task;
     if (picoseconds < 0 || picoseconds > NS_LONGEST_PS - self->declared_ps)
-        give_up(self, NS_ERROR_PROGRAM, "the work of a task takes less than no time, or too long", "");
+        give_up(self, NS_ERROR_PROGRAM, "the declared time of a segment is negative or too long", "");
     self->declared = true;
     self->declared_ps += picoseconds;
 }
@@ -418,7 +421,7 @@ static const ns_task_operations CALLS = {NS_MODE_CALLS(spawn_after)};
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of stack. Tasks nest as deeply as the program recurses. Only touched pages take memory. */
+/* Sizes of stacks. Tasks nest as deeply as the program recurses. Only touched pages take memory. */
 static const size_t RUN_STACK_BYTES = (size_t)256 << 20, TEAM_STACK_BYTES = (size_t)8 << 20;
 
 static void run_part(void *argument) {

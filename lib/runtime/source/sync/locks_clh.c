@@ -1,6 +1,6 @@
-/* The queue lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994). A thread appends its place to the
- * queue, and waits until the place before its own is marked as left. The holder marks its own place as left with one
- * store, whether another thread waits or not.
+/* The CLH lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994). A place is a cache line of the lock that
+ * stands for a thread in the queue. A thread appends its place to the queue, and waits until the place before its own
+ * is marked as left. A release marks the holder's place as left with one store, whether another thread waits or not.
  *
  * A place is free again as soon as the next thread has seen that the place was left. In the original lock the next
  * thread then keeps the place for its own next turn. Here the next thread gives the place back to the lock, because a

@@ -1,6 +1,6 @@
-/* A lock made of locks (Dice, Marathe, Shavit 2012; thesis section 6.3): one lock for each node, and one lock for all
- * nodes. With its node's lock, the holder may hand over the lock for all nodes to the next thread of its node: the flag
- * `has_all` is then true. */
+/* A cohort lock (Dice, Marathe, Shavit 2012; thesis section 6.3): one lock for each node, and one lock for all nodes. A
+ * thread that has both has the cohort lock. It may release its node's lock alone, and so hand over the lock for all
+ * nodes to the next thread of its node: the flag `has_all` then stays true. */
 #include "numasim/runtime.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"

@@ -1,4 +1,5 @@
-/* Reusable barriers. A party counts its arrivals: its n-th arrival waits until a word counts n openings. */
+/* Reusable barriers. A party (one of the threads that meet) counts its arrivals; its n-th arrival waits until the
+ * barrier has opened n times. A domain is the parties of one node. */
 #include <stddef.h>
 #include <string.h>
 

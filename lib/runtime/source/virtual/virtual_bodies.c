@@ -1,5 +1,6 @@
-/* Bodies in virtual time. Each body runs on a fiber up to its next call of the library. This call must be the next op
- * of the body's row (task) in the plan's graph. A program whose calls differ from the graph is refused. */
+/* Bodies of tasks in virtual time. Each body runs on a fiber (a stack of its own) up to its next call of the library.
+ * This call must be the next op (operation) of the task's row, its entry in the plan's task graph: a program whose
+ * calls differ from the graph is refused. The simulator's engine executes the ops, and decides when bodies resume. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static void go_on(virtual_pool *pool) {
     if (pool->compute_ps) pool->since_ps = ns_cpu_ps();
 }
 
-/* Ask the engine to execute `call`, which a body makes. Return after the engine has executed its op. */
+/* Leave the body, which makes `call`, for the engine. Return when the engine has executed the call's op. */
 static void ask_engine(virtual_task *task, virtual_call call) {
     virtual_pool *pool = pool_of(task);
     if (pool->compute_ps) {
@@ -26,7 +27,7 @@ static void ask_engine(virtual_task *task, virtual_call call) {
     }
     task->asked = call;
     ns_fiber_switch(task->fiber, pool->main);
-    go_on(pool); /* the task of a returning call has been freed */
+    go_on(pool); /* `task` may have been freed */
 }
 
 /* End the run with an error. The running body never resumes. */
@@ -119,7 +120,7 @@ static int differs(virtual_pool *pool, const virtual_task *task, uint32_t op) {
                         task->row, NS_OP_WORD[task->asked.op], NS_OP_WORD[op_at(pool, task, op)]);
 }
 
-/* Check the dependences of a child: the program must find as many siblings to wait for as the graph has. */
+/* Check that a child waits for as many siblings as its row in the graph has predecessors. */
 static int check_dependences(virtual_pool *pool, virtual_task *parent, uint32_t row, const ns_work_order *order) {
     ns_dependences *known = ns_dependences_open(&parent->base);
     ns_dependent *made = known ? ns_arena_take(&known->arena, sizeof *made) : NULL;
@@ -129,7 +130,7 @@ static int check_dependences(virtual_pool *pool, virtual_task *parent, uint32_t 
     const uint32_t there = pool->depends ? pool->depends[row] : 0;
     if (known->before.count == there) return NS_OK;
     return ns_pool_fail(&pool->base, NS_ERROR_PROGRAM,
-                        "task %u waits for %u others where that of the plan's graph waits for %u", row,
+                        "task %u waits for %u others; in the plan's graph the task waits for %u", row,
                         (uint32_t)known->before.count, there);
 }
 
@@ -151,7 +152,7 @@ static int use_word(virtual_pool *pool, const virtual_task *task, uint32_t there
                         task->row, task->asked.argument, there);
 }
 
-/* Compare the call that the body has made with `op`, the next op in the graph. */
+/* Compare the call that the body has made with `op`, the next op of its row that is not RUN. */
 static int match(virtual_pool *pool, virtual_task *task, uint32_t op) {
     const enum ns_op there = op_at(pool, task, op);
     const uint32_t argument = there == NS_OP_END ? 0 : pool->file.plan.graph.op_arg.at[op];
@@ -175,7 +176,7 @@ static int match(virtual_pool *pool, virtual_task *task, uint32_t op) {
     }
 }
 
-/* Let the body, whose next op is `op`, run to its next call. */
+/* Let the body, whose next op is `op`, run to its next call. Store its time for the RUN ops in between. */
 static int run_on(virtual_pool *pool, virtual_task *task, uint32_t op) {
     if (task->asked.future && !task->asked.future->done) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,

@@ -122,7 +122,7 @@ int guarded(const ns_virtual_host &host, Work &&work) {
                       found.passed ? "thieves pass them to and fro without beginning one" : "no worker can run them");
         return NS_ERROR_DEADLOCK;
     } catch (const std::bad_alloc &) {
-        return refused(host, NS_ERROR_MEMORY, "there is no memory for what the engine has to remember");
+        return refused(host, NS_ERROR_MEMORY, "there is no memory for the state of the engine");
     } catch (const std::exception &error) {
         return refused(host, NS_ERROR_FIELD, error.what());
     }
