@@ -1,5 +1,7 @@
 /* The callbacks of the OpenMP tools interface (OMPT). Each callback puts an event into the log of the thread. The time
- * of the event is read first, so that the segment of the running task ends where the callback begins. */
+ * of the event is read first: the work of the running task ends where the callback begins. With turns (turns.h), one
+ * thread of a team, the threads of a parallel region, works at a time; callbacks hold threads until they get their
+ * turns. */
 #include "event_log.h"
 #include "ompt.h"
 #include "turns.h"
@@ -9,6 +11,7 @@ static uint32_t flags_of(uint32_t flags) {
            (flags & OMPT_TASK_TASKWAIT ? NS_TASK_TASKWAIT : 0u) | (flags & OMPT_TASK_TARGET ? NS_TASK_TARGET : 0u);
 }
 
+/* Put an event if turns have just been given up, because the threads of the team wait for each other. */
 static void note_together(ns_event_log *log, bool together) {
     if (together) ns_put(log, ns_ticks(), NS_EVENT_TOGETHER, 0);
 }
@@ -32,6 +35,7 @@ static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_
     if (log->team && !((uint32_t)flags & OMPT_TASK_TASKWAIT)) ns_turn_task_made(log->team, log->index);
 }
 
+/* Note that `task` begins and interrupts the task `before`, which goes to the log's stack. */
 static void begin_during(ns_event_log *log, uint64_t now, const ompt_data_t *before, uint32_t status,
                          const ompt_data_t *task) {
     if (log->depth == NS_STACK) log->depth = 0;
@@ -158,8 +162,8 @@ static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, cons
     ns_note(ns_ticks(), NS_EVENT_MASKED, (uint32_t)endpoint);
 }
 
-/* Note that a thread begins to wait for a lock; `on_mutex` is called when the thread has the lock. A thread in an
- * ordered region waits for iterations of other threads. Those threads have their turns during the wait. */
+/* Note that a thread begins to wait for a lock, or for an ordered region; `on_mutex` is called after the wait. Before
+ * an ordered region a thread waits for iterations of other threads, which have their turns meanwhile. */
 static void on_acquire(int kind, unsigned hint, unsigned how, uint64_t which, const void *place) {
     if (kind != ompt_mutex_lock && kind != ompt_mutex_critical && kind != ompt_mutex_ordered) return;
     ns_event_log *log = ns_note(ns_ticks(), NS_EVENT_ACQUIRE, (uint32_t)kind);

@@ -1,11 +1,10 @@
 /* Wrappers of entry points of the OpenMP runtime. The wrappers record facts that the tools interface does not report:
  *
- * - tasks that the program executes in place, as with `if(0)` (LLVM's runtime reports every task of a single thread as
- *   undeferred);
+ * - whether a thread executes a task at once, as with `if(0)` (LLVM's runtime reports this of every task of a team of
+ *   one thread);
  * - the clauses `priority` and `affinity`, which have no effect on a recording;
  * - queries of the number of threads of the team: GCC compiles a static loop to code that asks for this number and
- *   divides the iterations itself, as some programs do by hand.
- */
+ *   divides the iterations itself, as some programs do by hand. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +19,7 @@ enum { GOMP_PRIORITY = 1 << 4, KMP_PRIORITY = 1 << 5 }; /* flags of tasks */
 _Thread_local bool ns_in_place;
 _Thread_local const void *ns_place;
 
-/* Look up the wrapped function of the runtime and store its address at `next`, unless the address is known. */
+/* Store the address of the runtime's function `name` at `next`, unless the address is known. */
 static void find_behind(void *next, const char *name) {
     void *found;
     memcpy(&found, next, sizeof found);

@@ -61,6 +61,7 @@ static void write_words(ns_event_log *self) {
     self->next = self->words;
 }
 
+/* Return how often the thread has given up its processor, as when it waits. */
 static int64_t waits(void) {
     struct rusage used;
     return getrusage(RUSAGE_THREAD, &used) ? 0 : used.ru_nvcsw;
@@ -71,8 +72,8 @@ static void look_at_clocks(ns_event_log *self) {
     self->busy_ns = ns_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Put a pause event from `begin` to now. The clocks are read after the pause: if the thread loses its processor during
- * the pause, the lost time counts as a pause, and must not count as an absence, too. */
+/* Put a pause event from `begin` to now. The clocks are read after the pause, so that time without a processor during
+ * the pause does not count as an absence, too. */
 static void put_pause(ns_event_log *self, uint64_t begin) {
     ns_put_plain(self, begin, NS_EVENT_PAUSE, 0);
     ns_put_operand(self, ns_ticks() - begin);

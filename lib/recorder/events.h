@@ -6,9 +6,8 @@
  * operands follow. Each operand is a word with 0 in its lowest bit and the value in the upper 63 bits.
  *
  * Tasks, parallel regions and implicit tasks have numbers. The n-th of these that a thread makes (n = 1, 2, ...) has
- * the number (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this number.
- * numasim/runtime/record/event_files.py reads the files.
- */
+ * the number (number of the thread + 1) << 40 | n, which its event does not store. Names that begin with ompt_ are of
+ * OpenMP's tools interface. numasim/runtime/record/event_files.py reads the files. */
 #pragma once
 
 #include <stdint.h>
@@ -20,7 +19,7 @@ enum { NS_STACK = 1024 }; /* most interrupted tasks of NS_EVENT_RETURN; with mor
 
 enum ns_event_kind {
     NS_EVENT_CREATE = 1,    /* a task is made; argument: NS_TASK_ flags; operand: the address in the program */
-    NS_EVENT_BEGIN_NEW = 2, /* the thread begins the task made last; argument: 1 if the task is executed in place */
+    NS_EVENT_BEGIN_NEW = 2, /* the thread begins the task made last; argument: 1 if at once, as with `if(0)` */
     NS_EVENT_BEGIN = 3,     /* a task begins or resumes; argument: ompt_task_status_t of the task before; operand:
                                the task */
     NS_EVENT_RETURN = 4,    /* a task has ended, and the task that the ended task interrupted resumes */

@@ -1,7 +1,6 @@
-/* The memory of the program as events: the variables, the allocated blocks, the pages of the blocks that exist, and the
- * declared accesses. With these events, the addresses of dependences and of accesses are places in blocks of known
- * sizes.
- */
+/* Events for the memory of the program: its variables, its allocated blocks, how many pages of these blocks exist
+ * (pages exist from their first touch on), and its declared accesses. By these events, addresses of dependences and
+ * accesses are places in blocks of known sizes. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -62,6 +61,7 @@ static int touched_samples(const large_block *self) {
     return found;
 }
 
+/* Put an event if the number of existing sampled pages of a block has changed, and the log has room. */
 static void note(ns_event_log *log, large_block *self) {
     if (self->touched == SAMPLES || log->next >= log->full) return;
     const int found = touched_samples(self);
@@ -71,7 +71,7 @@ static void note(ns_event_log *log, large_block *self) {
     ns_put_operand(log, self->address);
 }
 
-/* If the log is full, write the log to its file. Return how many ticks the writing took; a pause event reports them. */
+/* Write the log to its file if it is full, which puts a pause event. Return how many ticks this took. */
 static uint64_t make_room(ns_event_log *log) {
     const uint64_t begin = ns_ticks();
     if (log->next < log->full) return 0;

@@ -1,8 +1,7 @@
 /* The part of the OpenMP tools interface (OMPT, OpenMP 5.0 and 5.1, chapter 4) that the recorder uses.
  *
  * Names and values are those of the specification. This header defines them, because some compilers come without
- * omp-tools.h.
- */
+ * omp-tools.h. */
 #pragma once
 
 #include <stddef.h>

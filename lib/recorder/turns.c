@@ -15,9 +15,9 @@ typedef struct {
     sem_t turn;      /* posted when the thread gets its turn */
     sem_t go;        /* posted when all threads have had their turns */
     bool at_barrier; /* whether the thread's turn has ended at the barrier */
-    bool paused;     /* whether the thread waits in the runtime, and has not asked for its turn since */
-    bool ending;     /* whether the thread is at the barrier, and still executes tasks that the thread has made */
-    int64_t tasks;   /* tasks that the thread has made and that have not ended */
+    bool paused;     /* whether the thread waits in the runtime (ns_turn_pause) */
+    bool ending;     /* whether the thread is at the barrier, and still executes tasks that it has made */
+    int64_t tasks;   /* number of tasks that the thread has made less tasks that have ended on the thread */
 } member;
 
 struct ns_team {
@@ -92,6 +92,7 @@ void ns_team_set_size(ns_team *self, uint32_t size) {
 
 static bool has_turns(const ns_team *self) { return in_turn && self->size > 1; }
 
+/* Wait for a post of the semaphore. Return true if this thread is the one that gives up turns, after the time limit. */
 static bool wait_for(sem_t *self) {
     for (;;) {
         const unsigned long before = passes;

@@ -1,11 +1,10 @@
-/* numasim-openmp-probe measures the costs of an OpenMP runtime. The command `empty` runs a program without any work, by
- * which the recorder measures its own costs.
+/* numasim-openmp-probe measures the costs of an OpenMP runtime. The command `empty` runs a program without any work:
+ * recorded, it shows how long the recorder itself takes for each event.
  *
  *   numasim-openmp-probe costs LIBRARY    print each cost on a line: its name and nanoseconds
- *   numasim-openmp-probe empty ROUNDS     run empty tasks, with all events that begin and end a segment
+ *   numasim-openmp-probe empty ROUNDS     run empty tasks, with all calls at which the work of a task is interrupted
  *
- * The command `empty` uses the OpenMP runtime that is already loaded.
- */
+ * The command `empty` uses the OpenMP runtime that is already loaded. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -155,8 +154,8 @@ static void make_tasks(void *data) {
     }
 }
 
-/* Thread 1 takes all tasks that thread 0 has made, while thread 0 is busy. Thread 1 may take the first tasks while
- * thread 1 is still in the barrier of the previous round; so the count begins before the first task is made. */
+/* Thread 1 takes all tasks that thread 0 has made, while thread 0 is busy. Thread 1 may take the first tasks when it is
+ * still in the barrier of the previous round: so `ran` is set to 0 before the first task is made. */
 static void steal_tasks(void *data) {
     for (int round = 0; round < ROUNDS; round++) {
         if (openmp.thread() == 0) {

@@ -54,11 +54,12 @@ void ns_value_write(const ns_parameter *parameter, int64_t value);
 
 typedef struct {
     uint64_t seed;
-    bool verified, correct; /* correct: true if the run was not verified */
-    int64_t serial_ps;      /* the time of the serial twin, if the run was verified */
-    int64_t rehearsed_ps;   /* the time of a rehearsal just before the run; 0 without a rehearsal */
-    int64_t hop_ps[3];      /* native runs: the time of a cache line from each worker to the next, before the rehearsal,
-                               before the run and after the run; else 0 */
+    bool verified,
+        correct;          /* the result was compared with the twin's, and equals it; correct is true if not verified */
+    int64_t serial_ps;    /* the time of the serial twin, if the run was verified */
+    int64_t rehearsed_ps; /* the time of a rehearsal just before the run; 0 without a rehearsal */
+    int64_t hop_ps[3];    /* native runs: mean time to move a cache line from a worker to the next, measured before the
+                             rehearsal, before the run and after the run; else 0 */
     uint32_t workers;
     ns_report report;
 } ns_outcome;

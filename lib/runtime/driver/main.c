@@ -40,8 +40,8 @@ static const char USAGE[] =
     "running system; with --cores it measures only how fast the cores compute. --cflags, --libs and --cmake-dir print\n"
     "what compilers and CMake need to build programs against the library that is installed with the Python package:\n"
     "cc fib.c $(numasim-runtime --cflags --libs).\n"
-    "Status 0: the result is correct, 1: the result is wrong, 2: bad input, or an output that cannot be written, 141:\n"
-    "nobody reads the output.\n";
+    "Exit status 0: the result is correct, 1: the result is wrong, 2: bad input, or output that cannot be written,\n"
+    "141: the reader of the output has closed the pipe.\n";
 
 int ns_refuse(const char *sentence, ...) {
     va_list arguments;
@@ -53,8 +53,8 @@ int ns_refuse(const char *sentence, ...) {
     return NS_EXIT_BAD_INPUT;
 }
 
-/* Return the seed of a repeat, by the rule of the simulator's sweeps (numasim/draws.py: repeat_seed). With the seed 0
- * every run takes the seed from the plan's file. */
+/* Return the seed of run number `run`: with --repeat a number drawn from --seed, by the rule of the simulator's sweeps
+ * (numasim/draws.py: repeat_seed); else --seed. With 0, every run takes the seed from the plan's file. */
 static uint64_t seed_of(const ns_options *options, int64_t run) {
     const uint64_t seed = options->pool.seed;
     return options->repeats && seed ? ns_draw(seed, (uint64_t)run) : seed;

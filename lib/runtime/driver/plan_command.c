@@ -1,6 +1,5 @@
 /* The command `numasim-runtime plan FILE`: run the task graph of a plan (kernels/plan.c). In virtual time every program
- * of the simulator can thus be compared with the simulator's result. On threads the graph runs as well.
- */
+ * of the simulator can thus be compared with the simulator's result. On threads the graph runs as well. */
 #include "driver/driver.h"
 
 /* Return whether the options contain an option that this kernel does not have. */

@@ -49,19 +49,19 @@ static void leave_first_thread(const ns_pool_options *options, const cpu_set_t *
 
 /* ---- the distance between the workers ---------------------------------------------------------------------------- */
 
-enum { HOPS = 20000 }; /* hops of a measurement, about: some milliseconds for any number of workers */
+/* A hop is the move of a cache line from a worker to the next, in a ring of all workers. The time of a hop is measured
+ * before and after a run, because a hypervisor may move hardware threads from core to core meanwhile. */
+enum { HOPS = 20000 }; /* approximate number of hops of a measurement: some milliseconds */
 
-/* The measurement of the time that a cache line takes from each worker to the next, in a ring. A hypervisor may move
- * hardware threads from core to core, which changes the caches that they share. */
 typedef struct {
-    NS_OWN_LINE ns_atomic_u64 ball;
+    NS_OWN_LINE ns_atomic_u64 ball; /* the number of hops so far; in the line that moves */
     NS_OWN_LINE int64_t took_ps;
 } ring;
 
 /* Return a number of hops near HOPS that is a multiple of the number of workers. */
 static uint64_t whole_rounds(uint64_t workers) { return (HOPS + workers - 1) / workers * workers; }
 
-/* Let each worker wait for its turn, and then give the next worker the turn. */
+/* Let the worker wait until its hops are next, and make them. */
 static void pass(ns_task *self, void *arguments) {
     ring *shared = *(ring **)arguments;
     const uint64_t workers = ns_task_workers(self), mine = ns_task_worker(self);
@@ -75,8 +75,8 @@ static void pass(ns_task *self, void *arguments) {
     if (mine == workers - 1) shared->took_ps = ns_monotonic_ps() - began_ps;
 }
 
-/* Measure the mean time of a hop among the workers of a native pool, in ps. The pool's counts then include one more
- * team. The time is 0 for a single worker, and if there are more workers than hardware threads. */
+/* Measure the mean time of a hop in a native pool, in ps; 0 for a single worker, and if there are more workers than
+ * hardware threads. The pool's counts then include the tasks of the measurement. */
 static int measure_hops(int64_t *hop_ps, ns_pool *pool) {
     ring shared = {0}, *arguments = &shared;
     *hop_ps = 0;
@@ -161,7 +161,7 @@ void ns_outcome_destroy(ns_outcome *self) { ns_report_destroy(&self->report); }
 
 /* ---- rehearsals -------------------------------------------------------------------------------------------------- */
 
-/* The outcome of one worker's copy of the program. Each outcome is written once, by the thread of its worker. */
+/* The time, or the error, of one worker's serial copy of the program (see ns_run_rehearsed). */
 typedef struct {
     int64_t ps;
     int error;
@@ -175,8 +175,7 @@ typedef struct {
 } crowd;
 
 /* Return the order in which a worker's copy begins its tasks: the first worker takes tasks from its own queue, and the
- * other workers take tasks as thieves.
- */
+ * other workers take tasks as thieves. */
 static enum ns_order order_of(const ns_pool *pool, uint32_t worker) {
     const ns_full_plan *plan = &((const ns_thread_pool *)(const void *)pool)->file.plan;
     const uint32_t own = plan->steal.own[0];

@@ -1,7 +1,6 @@
 /* The command `numasim-runtime topology [--root DIR] [--binding]`: print the topology of the running system, or of the
  * system whose sysfs was copied to DIR. With --binding, check that bound threads and memory are on the requested
- * processors and nodes.
- */
+ * processors and nodes. */
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,8 +2,7 @@
  *
  *     cc -std=c11 -O2 fib.c $(numasim-runtime --cflags --libs) -o fib
  *     ./fib 30              on all hardware threads, victims drawn at random
- *     ./fib 30 domains.plan by a plan; `numasim strategy compile topology-aware -o domains.plan` writes this plan
- */
+ *     ./fib 30 domains.plan by a plan; `numasim strategy compile topology-aware -o domains.plan` writes this plan */
 #include <inttypes.h>
 #include <numasim/runtime.h>
 #include <stdio.h>

@@ -5,8 +5,7 @@
  * The tasks and their order, times and accesses are as in numasim/workload/families/cholesky.py. With the parameter
  * `dependences`, a task waits only for the earlier writers of its own tiles, as with OpenMP's `depend`. Without the
  * parameter, the task that creates all other tasks joins after the factorisation, after the divisions and after the
- * updates of every step. These joins keep every dependence, but workers wait for each other more often.
- */
+ * updates of every step. These joins keep every dependence, but workers wait for each other more often. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,7 @@
  * waits for its children after each part. It spawns the unshuffling of its input, then a transform for every residue
  * class of indices, then the butterflies with their twiddle factors. A loop over more than 127 items is split into two
  * halves, one task each. Input and output swap roles at every level. The tasks are as in
- * numasim/workload/families/fft.py.
- */
+ * numasim/workload/families/fft.py. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,8 +41,8 @@ typedef struct {
     bool announced; /* whether the spawn of the task has declared its accesses */
 } transform;
 
-/* The items [first, first + length) of a loop over `classes` items. The loop belongs to the transform of the numbers
- * from `origin` on. */
+/* The items [first, first + length) of a loop over `classes` items. The loop is a part of the transform, with radix
+ * `radix`, of the numbers from `origin` on of region `from`. */
 typedef struct {
     const state *of;
     enum loop { ROOTS_LOOP, UNSHUFFLE_LOOP, TWIDDLE_LOOP } loop;
@@ -133,7 +132,7 @@ static void combine(const loop *l) {
     }
 }
 
-/* Return the access of a loop to its items: one piece in each residue class. */
+/* Return the access of a loop to the numbers of its items: one piece in each residue class. */
 static ns_access classes_of(const loop *l, enum region region, enum ns_access_mode mode) {
     ns_access access =
         ns_piece(l->of->object[region], (l->origin + l->first) * ELEMENT_BYTES, l->length * ELEMENT_BYTES, mode);

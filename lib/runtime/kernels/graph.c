@@ -1,8 +1,7 @@
 /* Random fork-join graphs, run one after the other. Every task counts its runs: this shows lost and repeated tasks.
  *
  * Each task draws from a stream of random numbers of its own. Its number in the graph selects the stream. So a graph is
- * the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
- */
+ * the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.) */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -36,7 +35,7 @@ static const ns_parameter PARAMETERS[] = {
     {"width", NS_INTEGER, "4", 1, 1000, NULL, "how many children a task has at most", NS_AT(width)},
     {"graph_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "the seed of the first graph", NS_AT(seed)},
     {"graphs", NS_INTEGER, "1", 1, 1000000, NULL,
-     "how many graphs are run, of graph_seed and the seeds after graph_seed", NS_AT(graphs)},
+     "how many graphs are run; their seeds are graph_seed, graph_seed + 1, ...", NS_AT(graphs)},
     {"low_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the least time of a segment", NS_AT(low_ps)},
     {"high_ns", NS_TIME, "1000", 0, 1000000000000, NULL, "the most time of a segment", NS_AT(high_ps)},
 };
@@ -100,9 +99,8 @@ static void take_segment(ns_task *self, const task *t, uint64_t number) {
     if (self) ns_work(self, picoseconds);
 }
 
-/* Run a task. A draw determines the habits of the task: whether the task works between its spawns, waits between its
- * spawns, waits at its end, and works after this last wait. If `self` is NULL, spend only the time of its segments.
- */
+/* Run a task. A draw determines whether the task works between its spawns, whether it waits between its spawns, and
+ * whether it waits at its end and then works again. If `self` is NULL, spend only the time of its segments. */
 static void run_row(ns_task *self, void *arguments) {
     const task *t = arguments;
     const uint64_t habits = ns_draw(stream_of(t->graph, t->row), HABITS);

@@ -1,8 +1,7 @@
 /* A kernel: a program for the runtime together with its serial twin, a serial program with the same result.
  *
  * Each run creates a state with its input, registers the state's objects and words (synchronisation objects) with a
- * pool, runs the program in the pool, runs the serial twin on the calling thread, and compares the two results.
- */
+ * pool, runs the program in the pool, runs the serial twin on the calling thread, and compares the two results. */
 #pragma once
 
 #include <stdbool.h>
@@ -44,8 +43,8 @@ typedef struct {
     char problem[256]; /* why no state can be created */
 } ns_setting;
 
-/* A block of memory of a state. A block with a name is an object that tasks share; the id of the object is stored in
- * `*object`. */
+/* A block of memory of a state. A block with a name is an object that tasks share: ns_state_attach registers the
+ * object, and stores its id in `*object`. */
 typedef struct {
     void *address;
     int64_t bytes;
@@ -72,10 +71,10 @@ typedef struct {
     int (*create)(void *state, ns_setting *setting);
     int (*attach)(void *state, ns_pool *pool); /* register the state's words; may be NULL */
     ns_body *root;                             /* either the root task, whose argument is the state's address, */
-    ns_body *part;                             /* or the function that each worker runs, */
-    int (*run)(void *state, ns_pool *pool);    /* or a function that runs the tasks */
-    void (*run_twin)(void *state);
-    bool (*matches)(const void *state);
+    ns_body *part;                             /* or the function that each worker runs, with the same argument, */
+    int (*run)(void *state, ns_pool *pool);    /* or a function that runs tasks in the pool */
+    void (*run_twin)(void *state);             /* run the serial twin */
+    bool (*matches)(const void *state);        /* whether the result equals the result of the twin */
     void (*release)(void *state); /* release memory that `state` holds outside ns_state_memory, even after a failed
                                      `create`; may be NULL */
 } ns_kernel;
@@ -99,12 +98,13 @@ extern const ns_kernel NS_PLAN_KERNEL;
 /* Store a sentence, formatted as by printf, that says why no state can be created. Return NS_ERROR_OPTION. */
 int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 
-/* Allocate memory aligned to a cache line, without touching its pages. Return NULL if memory is short. */
+/* Allocate a block aligned to a cache line, without touching its pages; ns_state_share: a block with a name. Return
+ * NULL if memory is short. */
 void *ns_state_take(ns_state_memory *self, int64_t bytes);
 void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uint32_t *object);
 
-/* ns_state_spawn: spawn a task and declare `count` accesses of its first segment. ns_state_declare: declare `count`
- * accesses of the running segment. With `objects` == 0, nothing is declared. */
+/* ns_state_spawn spawns a task, and declares `count` accesses of its first segment (the work between two calls of the
+ * library). ns_state_declare declares `count` accesses of the running segment. With `objects` == 0 none is declared. */
 void ns_state_spawn(ns_task *self, const ns_state_memory *memory, ns_body *body, const void *arguments, size_t bytes,
                     const ns_access *accesses, uint32_t count);
 void ns_state_declare(ns_task *self, const ns_state_memory *memory, const ns_access *accesses, uint32_t count);
@@ -148,7 +148,7 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
  * several trials. A process measures this number once, so that equal delays of the process have equal lengths. */
 int64_t ns_delay_calibrate(void);
 
-/* Keep the processor busy for about `picoseconds`. A millisecond is `turns_per_ms` iterations; 0: no delay. */
+/* Keep the processor busy for about `picoseconds`, by a loop of which `turns_per_ms` iterations take a millisecond. */
 static inline void ns_delay_take(int64_t turns_per_ms, int64_t picoseconds) {
     int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)turns_per_ms);
     for (; turns > 0; turns--) __asm__ volatile("" ::: "memory");

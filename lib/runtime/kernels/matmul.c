@@ -1,6 +1,5 @@
 /* The matrix product C = A x B. One task spawns a task for each square block of C. (In section 3.3.2 of the thesis,
- * each element of C is a task.) The numbers are small integers, so products and sums are exact in any order.
- */
+ * each element of C is a task.) The numbers are small integers, so products and sums are exact in any order. */
 #include <string.h>
 
 #include "kernels/kernel.h"

@@ -3,8 +3,7 @@
  * two quarters, both into the temporary array, and waits. Then it calls the merge of the two halves into the original
  * array. A merge takes the middle number of its longer sorted run, finds the place of this number in the shorter run,
  * and spawns a merge of the smaller and one of the larger numbers. The input and the tasks are as in
- * numasim/workload/families/sort.py.
- */
+ * numasim/workload/families/sort.py. */
 #include <string.h>
 
 #include "kernels/kernel.h"

@@ -1,8 +1,7 @@
 /* The number of ways to put n queens on a board so that none attacks another, after BOTS N-Queens. A task tries one
  * column of the next row. If the queen can stand there, the task spawns one task for every column of the following row.
  * From row `cutoff` on, a task searches the remaining rows itself, without child tasks. The tasks are as in
- * numasim/workload/families/nqueens.py.
- */
+ * numasim/workload/families/nqueens.py. */
 #include "kernels/kernel.h"
 
 enum { MOST_QUEENS = 16 };

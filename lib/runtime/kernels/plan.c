@@ -2,8 +2,7 @@
  * program of the simulator can run in virtual time, with the simulator's counts, and also on threads. On threads,
  * segments keep processors busy for their compute time. The command `numasim-runtime plan` runs this kernel, which is
  * not in the table of kernels. The kernel has no serial twin: a run is correct if every task has run as often as the
- * phase of the task.
- */
+ * phase of the task. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +15,8 @@ typedef struct {
     int64_t delay; /* `turns_per_ms` of `ns_delay_take` */
     ns_pool *pool;
     const ns_full_plan *plan;
-    const ns_i64s *compute_ps; /* segments' times on threads; NULL in virtual time, which uses the plan's */
-    int64_t *ran;              /* [rows] how often each task has run */
+    const ns_i64s *compute_ps; /* [segments] times on threads; NULL in virtual time, where the engine has them */
+    int64_t *ran;              /* [rows] how often the task in each row (entry) of the graph has run */
 } state;
 
 /* The arguments of a task. */

@@ -1,9 +1,8 @@
 /* LU decomposition of a sparse matrix of blocks, after the version of BOTS SparseLU in which one task creates all other
  * tasks (thesis section 3.6). In each step, this task factors the diagonal block itself, spawns the divisions of the
  * blocks right of and below the diagonal block, waits, spawns an update for every pair of divided blocks, and waits.
- * The tasks are as in numasim/workload/families/sparselu.py, with one difference: the first update of a block that
- * fills in clears the block, and therefore writes the block without reading it.
- */
+ * An update of a block that is not stored, because it was zero, fills the block in. The tasks are as in
+ * numasim/workload/families/sparselu.py, except that this first update writes the block without reading it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

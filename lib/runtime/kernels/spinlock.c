@@ -1,6 +1,5 @@
 /* Workers that contend for one lock (thesis section 6.2, Table 6.2). Each worker repeats: think, take the lock, count,
- * release the lock. The bodies are as in numasim/workload/families/spinlock.py.
- */
+ * release the lock. The bodies are as in numasim/workload/families/spinlock.py. */
 #include "kernels/kernel.h"
 
 typedef struct {

@@ -1,7 +1,6 @@
 /* Jacobi's iteration on a square grid: every inner point becomes the mean of its four neighbours. Iterations alternate:
  * one reads the first grid and writes the second grid, the next does the reverse. A task computes a band of rows. An
- * iteration ends when all its tasks have ended.
- */
+ * iteration ends when all its tasks have ended. */
 #include <string.h>
 
 #include "kernels/kernel.h"

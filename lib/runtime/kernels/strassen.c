@@ -4,8 +4,7 @@
  * numasim/workload/families/strassen.py with `heap: fresh`: every task has temporary matrices of its own, and is the
  * first to touch their pages.
  *
- * The numbers are small integers, so all results are exact, and the serial twin is the classical product.
- */
+ * The numbers are small integers, so all results are exact, and the serial twin is the classical product. */
 #include <string.h>
 
 #include "kernels/kernel.h"

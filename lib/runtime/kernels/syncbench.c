@@ -3,8 +3,7 @@
  * construct. One difference: successive segments of that file are one segment here.
  *
  * Every worker adds up observed values: the rounds that other workers publish, the tickets of the shared counter, and
- * the numbers counted inside the lock. The correct sums are known in advance. A wrong sum shows wrong synchronisation.
- */
+ * the numbers counted inside the lock. The correct sum is known in advance. A wrong sum shows wrong synchronisation. */
 #include <stdio.h>
 
 #include "kernels/kernel.h"

@@ -1,7 +1,6 @@
 /* Unbalanced tree search (Olivier et al., LCPC 2006): one task per node of a tree that is generated during the walk. A
  * node's random state determines its number of children. The state of a child is a hash of its parent's state. The
- * trees are as in numasim/workload/families/uts.py, where a node's random state is a stream of splitmix64.
- */
+ * trees are as in numasim/workload/families/uts.py, where a node's random state is a stream of splitmix64. */
 #include <math.h>
 #include <stdlib.h>
 

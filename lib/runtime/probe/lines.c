@@ -9,7 +9,7 @@
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
 static const long PAUSES_NS = 10000000000; /* sum of all pauses if no sample is discarded */
 static const long LONGEST_PAUSE_NS = 40000000;
-static const double ASLEEP_NS = 60000; /* after this time a thread that goes to sleep is asleep */
+static const double ASLEEP_NS = 60000; /* a thread that begins to sleep is surely asleep after this time */
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +112,7 @@ static void wake(void *context, uint32_t member) {
     }
 }
 
-/* Return the mean time from the start of a waking call to the matching time in `end_ns`. */
+/* Return the mean time from the start of a call that wakes to the entry of this call in `end_ns`. */
 static double mean_until_end(const void *context, double span_ns) {
     const bedroom *self = context;
     double sum = 0;

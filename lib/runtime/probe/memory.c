@@ -1,7 +1,6 @@
 /* Loads that miss all caches, for each pair of a node with processors and a node with memory. The latency is measured
  * by following pointers in random order, the bandwidth by all cores of a node reading at once. Pages: the first touch,
- * by one thread and by all cores at once (which share the address space), and the migration of a page to another node.
- */
+ * by one thread and by all cores at once (which share the address space), and the migration to another node. */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,16 +31,16 @@ _Static_assert(sizeof(line) == LINE_BYTES, "one hop, one line");
 typedef struct {
     line *lines; /* [count] all on one node */
     size_t count;
-    line *at;        /* the line that the pointer chase has reached */
-    uint32_t team;   /* number of threads that read at once */
-    size_t piece;    /* number of lines that each thread reads in one sample */
-    size_t position; /* index of the first line that the first thread reads */
-    volatile uint64_t sum[NS_TEAM_MOST];
+    line *at;                            /* the line that the pointer chase has reached */
+    uint32_t team;                       /* number of threads that read at once */
+    size_t piece;                        /* number of lines that each thread reads in one sample */
+    size_t position;                     /* index of the first line that the first thread reads in this sample */
+    volatile uint64_t sum[NS_TEAM_MOST]; /* [team] of the words that each thread has read */
 } memory;
 
 static memory buffer; /* too large for a stack */
 
-/* Return four times the size of the largest cache: at most a quarter of the loads can then hit a cache. */
+/* Return four times the size of the largest cache, within limits: then at most a quarter of the loads hit a cache. */
 static size_t bytes_beyond_caches(const ns_probe *self) {
     const size_t most = self->quick ? MOST_QUICK_BYTES : MOST_BYTES;
     size_t bytes = LEAST_BYTES;

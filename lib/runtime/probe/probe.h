@@ -2,8 +2,7 @@
  *
  * Every figure is the median of repeated samples, with a confidence interval. A sample is discarded, and the discarded
  * samples are counted, if the operating system took a processor away from a measuring thread during the sample. Each
- * quantity that cannot be measured is listed with the reason.
- */
+ * quantity that cannot be measured is listed with the reason. */
 #pragma once
 
 #include <stdbool.h>
@@ -100,8 +99,7 @@ typedef struct {
 
 /* How a quantity is sampled. A team runs `body` on the hardware threads `cpu`. A sample is the span divided by
  * `operations`; or, if `value` is given, the number that `value` returns after the run. `prepare` runs before each run,
- * untimed.
- */
+ * untimed. */
 typedef struct {
     const uint32_t *cpu;
     uint32_t members;
@@ -110,9 +108,9 @@ typedef struct {
     double operations;
     void (*prepare)(void *context);
     double (*value)(const void *context, double span_ns);
-    bool wanders;  /* a hypervisor may move hardware threads: only the largest group of similar samples counts
-                      (ns_estimate_together) */
-    bool switches; /* the kernel's own threads do the work here: samples with preemptions count, too */
+    bool wanders;  /* the quantity changes if a hypervisor moves hardware threads: only the largest group of similar
+                      samples counts (ns_estimate_together) */
+    bool switches; /* the kernel's own threads preempt the thread to do the work: samples with preemptions count, too */
 } ns_sampling;
 
 /* Sample a quantity. Add a finding for the subject, or a gap with the reason for the missing finding. */

@@ -1,6 +1,5 @@
 /* The costs of a single worker: steps of a core, pausing, switching fibers, steps of a queue, and spawning, executing
- * and joining tasks with empty bodies.
- */
+ * and joining tasks with empty bodies. */
 #include "numasim/runtime.h"
 #include "platform/atomics.h"
 #include "platform/fiber.h"
@@ -14,8 +13,7 @@
  * A step draws a 64-bit number (a multiplication and an addition), reads the number that the draw chooses from a table
  * of 16 KiB, multiplies and adds a double to a sum, and takes another branch for one draw in eight. Each step needs the
  * result of the previous step, so that no compiler computes several steps at once. All data stay in the first-level
- * cache. Rates of machines are comparable as long as this loop is not changed.
- */
+ * cache. Rates of machines are comparable as long as this loop is not changed. */
 enum { CORE_STEPS = 50000, ENTRIES = 2048, ENTRY_SHIFT = 53, KILO = 1000 };
 _Static_assert(ENTRIES == 1 << (64 - ENTRY_SHIFT), "the upper bits of a draw choose an entry");
 
@@ -76,8 +74,7 @@ static void yield_often(void *context, uint32_t member) {
     for (int step = 0; step < STEPS; step++) ns_yield();
 }
 
-/* Probe a yield to the operating system that finds no other thread. Samples in which a yield found one are discarded.
- */
+/* Probe a yield to the operating system while no other thread is ready; other samples are discarded. */
 void ns_probe_yield(ns_probe *self) {
     ns_probe_alone(self, "yield", &(ns_sampling){.body = yield_often, .operations = STEPS});
 }
@@ -154,8 +151,8 @@ static void fill(void *context) {
     push_all(context, 0);
 }
 
-/* Make tasks public. A thief that finds no public task asks for tasks, and the owner's next push makes tasks public.
- */
+/* Fill the queue, and make half of its tasks public, so that thieves can take them: a thief that finds no public task
+ * asks for tasks, and the owner's next push then makes tasks public. */
 static void offer(void *context) {
     bench *self = context;
     fill(context);

@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-/* The home of a word of memory that is placed on the node of the thread that touches the word first (first touch). */
+/* In place of a home: memory is on the node of the thread that touches it first. */
 #define NS_NUMA_ANYWHERE (-1)
 
 /* Node numbers are below this number. */
@@ -50,8 +50,8 @@ typedef struct {
     const char *kind; /* NULL: "cohort" */
     uint32_t nodes;   /* node numbers of callers are below this number; 0: 1 */
     int32_t home;     /* the node of the running system where the lock lives, or NS_NUMA_ANYWHERE */
-    uint32_t batch;   /* kind "cohort": the most handovers in a row within one node; 0: 64 */
-    uint32_t spins;   /* "mutex", "barging": how often a thread reads the lock before it sleeps; 0: it sleeps at once */
+    uint32_t batch; /* kind "cohort": the most times in a row that the lock goes to a thread of the same node; 0: 64 */
+    uint32_t spins; /* "mutex", "barging": how often a thread reads the lock before it sleeps; 0: it sleeps at once */
 } ns_numa_lock_options;
 
 typedef struct ns_numa_lock ns_numa_lock;

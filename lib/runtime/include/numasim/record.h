@@ -18,7 +18,8 @@ extern void ns_recorder_access(const void *begin, size_t bytes, int mode) __attr
 extern void ns_recorder_tile(const void *begin, size_t rows, size_t bytes, size_t stride, int mode)
     __attribute__((weak));
 
-/* A mark in the program's file that the program declares accesses. `numasim record` refuses a recording without any. */
+/* A mark in the program's file, by which `numasim record` knows that the program declares accesses: it then refuses a
+ * recording without accesses. */
 static const char ns_record_mark[] __attribute__((used, section(".numasim.record"))) = "ns_record_access";
 
 /* Declare that the calling task reads (NS_RECORD_READ) or writes (NS_RECORD_WRITE) `bytes` bytes from `begin` on, or

@@ -1,8 +1,8 @@
 /* numasim's task runtime: tasks, pools of workers, objects in memory and synchronisation objects.
  *
  * A program is a body that spawns children and joins them. A pool runs the program in one of the modes of enum ns_mode.
- * A compiled strategy (written by `numasim strategy compile`) decides where tasks run. numasim's simulator interprets
- * the same strategy.
+ * A plan, the compiled strategy that `numasim strategy compile` writes, decides where tasks run; numasim's simulator
+ * interprets the same strategy. A segment is the work of a task between two calls of the library.
  *
  *     static void fib(ns_task *self, void *arguments) {
  *         struct fib *f = arguments;
@@ -38,9 +38,9 @@
  *   running task may end the wait, and counting the waiting tasks would slow down every wait. In serial mode and in
  * virtual time such a program ends with NS_ERROR_DEADLOCK. In every mode, NS_ERROR_DEADLOCK ends a task that takes a
  * lock twice, and a barrier for more parties than there are workers.
- * - stack: Plain calls of C, and NAME_call and NAME_join of typed tasks in lanes, nest on the stack of the thread
- *   without a check. If this stack overflows, a sentence is written to the standard error, and SIGSEGV ends the
- *   process, unless the program handles this signal. All other nesting of tasks is checked: the run ends with
+ * - stack: Plain calls of C, and inline calls of NAME_call and NAME_join (numasim/typed_tasks.h), nest on the stack of
+ *   the thread without a check. If this stack overflows, a sentence is written to the standard error, and SIGSEGV ends
+ *   the process, unless the program handles this signal. All other nesting of tasks is checked: the run ends with
  *   NS_ERROR_MEMORY if less than 32 KiB of stack are left for a body. */
 #ifndef NUMASIM_RUNTIME_H
 #define NUMASIM_RUNTIME_H
@@ -124,10 +124,10 @@ int ns_reduce_join(ns_task *self, ns_reduction *reduction);
 
 /* ---- futures ----------------------------------------------------------------------------------------------------- */
 
-/* A future: a single child that can be awaited. */
+/* A future: a single child that can be awaited. The fields are internal to the library. */
 typedef struct {
     ns_task *task;
-    uint32_t done; /* atomic */
+    uint32_t done;
 } ns_future;
 
 /* Spawn the child of a future, with a copy of the `bytes` bytes at `arguments`. NS_ERROR_PROGRAM ends the run for a
@@ -138,8 +138,8 @@ void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void
  * all zero, since it has no child. */
 void ns_future_get(ns_task *self, ns_future *future);
 
-/* Return the worker that runs `self` now, the number of workers, and the NUMA node of this worker in the plan's
- * machine. These functions cannot fail. */
+/* Return the number of the worker that runs `self` now; the number of workers; and the NUMA node, in the plan's
+ * machine, of the worker that runs `self` now. These functions cannot fail. */
 uint32_t ns_task_worker(const ns_task *self);
 uint32_t ns_task_workers(const ns_task *self);
 uint32_t ns_task_node(const ns_task *self);
@@ -149,13 +149,13 @@ uint32_t ns_task_node(const ns_task *self);
 enum ns_access_mode { NS_READ = 1, NS_WRITE = 2, NS_READ_WRITE = 3 };
 enum ns_access_pattern { NS_SEQUENTIAL, NS_STRIDED, NS_RANDOM, NS_CHASE };
 
-/* An access to `rows` pieces of `row_bytes` bytes, `stride` bytes apart, from `offset` of an object on. The task walks
- * over all pieces `passes` times. */
+/* An access to `rows` pieces of `row_bytes` bytes of an object. The first piece begins at `offset`, in bytes; each
+ * other piece begins `stride` bytes after the piece before. The task walks over all pieces `passes` times. */
 struct ns_access {
     uint32_t object;
     uint32_t passes;
     int64_t offset, row_bytes, rows, stride;
-    uint8_t mode, pattern;
+    uint8_t mode, pattern; /* enum ns_access_mode, enum ns_access_pattern */
 };
 
 /* Register memory that tasks share. Return the id of the object, ascending from 0; NS_ERROR_OPTION for a null pool or
@@ -211,10 +211,10 @@ enum ns_mode {
 };
 
 /* NS_MODE_EMULATED: memory is on the node of the thread that touched the memory first, whatever the plan says.
- * NS_MODE_VIRTUAL needs a library of its own; NS_MODE_TURNS and NS_MODE_PACED need another library. A program linked
+ * NS_MODE_VIRTUAL needs libnumasim-virtual; NS_MODE_TURNS and NS_MODE_PACED need libnumasim-turns. A program linked
  * without the library of a mode gets NS_ERROR_UNSUPPORTED. NS_MODE_TURNS ends a turn at every access of the library to
  * memory that workers share. NS_MODE_PACED ends a turn where the plan's costs advance the worker's clock; the worker
- * with the earliest clock is next. With turns, a wait for another task by any means but the library's never ends. */
+ * with the earliest clock is next. In both, a task that waits for another task in a loop of its own never ends. */
 
 /* Native workers are pinned to the hardware threads that the plan numbers. The numbers count the hardware threads that
  * the process may use: the first threads of all cores, node by node, then the second threads. Without a plan, or if a
@@ -232,8 +232,8 @@ enum ns_order {
     NS_ORDER_STOLEN   /* as NS_ORDER_NEWEST, but children of the root run oldest first, as a thief takes them */
 };
 
-/* The use of the plan's task graph. RECORDED: the graph was recorded from the program; a strategy that needs task
- * graphs uses it. IS_PROGRAM: the graph is the program. IGNORED: the graph is not used. */
+/* How a pool uses the plan's task graph. RECORDED: the graph was recorded from the program; strategies that distinguish
+ * tasks find each task in it. IS_PROGRAM: the graph is the program that runs. IGNORED: the graph is not used. */
 enum ns_graph_use { NS_GRAPH_RECORDED, NS_GRAPH_IS_PROGRAM, NS_GRAPH_IGNORED };
 
 typedef struct {

@@ -76,14 +76,15 @@ typedef struct {
 struct ns_task {
     ns_worker *worker;   /* the worker that runs the task now */
     ns_task *whole;      /* without lanes: the task itself, a larger struct; else NULL */
-    ns_lane_slot *first; /* the top of the worker's lane below the children of this task */
-    uint32_t children;   /* the number of children, which are the tasks of the lane from `first` on */
+    ns_lane_slot *first; /* the slot of the first child of this task in the worker's lane */
+    uint32_t children;   /* the number of children, which are in the slots from `first` on */
     uint32_t returned;   /* how many bytes of result the body has left in its arguments from NS_RESULT_AT on */
     void *result;        /* the address for the newest child's result, unless the address is in the child's slot */
     ns_body *newest;     /* the body of the newest child; NULL: the address is in the child's slot */
 };
 
-/* The owner's part of a lane: addresses of slots. All zero without a lane. */
+/* The part of a lane that its owner, the worker, uses: addresses of slots. A thief is another worker that steals from
+ * the lane; a public task can be stolen. All zero without a lane. */
 typedef struct {
     ns_lane_word top;        /* the first free slot; only the owner writes this word */
     ns_lane_word push_limit; /* from this slot on a push is slow: the lane is full, or thieves ask for tasks */
@@ -105,9 +106,9 @@ ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *argume
 int ns_lane_admit(ns_worker *worker);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
 
-/* Declare that the work since the last call of the runtime takes `picoseconds`, by the program's own model. Only serial
- * runs with model costs use this time. Such a run ends with NS_ERROR_PROGRAM for less than 0 ps, and for more than 2^60
- * ps between two calls. ns_work calls ns_work_said. */
+/* Declare that the work since the last call of the library takes `picoseconds`, by the program's own model. Only serial
+ * runs with model costs and NS_MODE_PACED use this time. A serial run ends with NS_ERROR_PROGRAM for less than 0 ps,
+ * and for more than 2^60 ps between two calls. ns_work calls ns_work_said. */
 void ns_work_said(ns_task *self, int64_t picoseconds);
 static inline void ns_work(ns_task *self, int64_t picoseconds) {
     if (self->whole) ns_work_said(self->whole, picoseconds);
@@ -126,7 +127,7 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 #define NS_LANE_INLINE static inline __attribute__((always_inline, unused))
 #define NS_LANE_SELDOM static __attribute__((noinline, cold, unused))
 
-/* Return the first free slot of the lane. If the number of children is constant, so is this slot. */
+/* Return the first free slot of the lane, computed from the number of children so that compilers can know it. */
 NS_LANE_INLINE ns_lane_slot *ns_lane_top_of(const ns_task *self) { return self->first + self->children; }
 
 /* Return whether the owner can push, or can pop, on the fast path. */
@@ -196,7 +197,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
               needs_a_type_and_a_name, 5, needs_a_type_and_a_name, 4, needs_a_type_and_a_name, 3,                    \
               needs_a_type_and_a_name, 2, needs_a_type_and_a_name, 1, needs_a_type_and_a_name, 0, 0)
 
-/* Pieces of code for each argument. The prefix keeps an argument's name, which the program chooses, from any clash. */
+/* Pieces of code for each argument. The prefix keeps an argument's name, which the program chooses, from clashes. */
 #define NS_FIELD(TYPE, PARAMETER) TYPE argument_##PARAMETER;
 #define NS_PARAMETER(TYPE, PARAMETER) , TYPE argument_##PARAMETER
 #define NS_PASSED(TYPE, PARAMETER) , argument_##PARAMETER
