@@ -47,7 +47,7 @@ ns_event_log *ns_log_start(void);
 void ns_log_flush(ns_event_log *self);
 /* Give the thread a number. */
 void ns_log_number(ns_event_log *self);
-/* Read the clocks, put an event if this thread had an absence since the last reading, and put a pause event for this. */
+/* Read the clocks, put an event if this thread had an absence since the last reading, and put a pause event. */
 void ns_note_away(ns_event_log *self, uint64_t ticks);
 
 /* Return whether this process records: the environment asks for a recording, and the recording has not ended. */
