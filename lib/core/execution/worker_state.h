@@ -1,6 +1,6 @@
 /* The state of a worker, with the costs and counts of its operations (model 4.1, 4.2 and 6.2;
- * engine/reference/tables.py and thief.py). A search is a worker's time without a task; it consists of rounds, a round
- * of probes of single queues (policy/round.h). An overhead is owed from the operation that causes it until the worker
+ * engine/reference/tables.py and thief.py). A search is a worker's time without a task; it has rounds of probes, and a
+ * probe looks into one queue (policy/round.h). An overhead is owed from the operation that causes it until the worker
  * next spends time, and then paid. With at most NS_LAP_QUEUES queues, a long search repeats itself: after each lap of
  * NS_LAP_ROUNDS rounds without a task the worker draws the same queues again. */
 #pragma once

@@ -38,7 +38,7 @@ static inline uint64_t ns_base(uint64_t seed, uint64_t kind, uint64_t ident) {
     return ns_mix(seed ^ ns_mix(kind * NS_GAMMA + ident + 1));
 }
 
-/* The seed for the random durations of tasks when a phase runs for the `turn`-th time. For turn 0 this is `seed`. */
+/* The seed for the random durations of tasks in run number `turn` of their phase, from 0. For run 0 this is `seed`. */
 static inline uint64_t ns_turn_seed(uint64_t seed, uint64_t turn) { return seed ^ ns_mix(turn * NS_GAMMA); }
 
 /* The k-th (from zero) number of the stream that starts at `base`. */

@@ -2,8 +2,8 @@
  * has the lock or atomic word. An actor is a worker, or a producer of tasks that runs on the core of worker 0. The
  * owner of a line is the actor that had the line last; a transfer comes from the owner's core, or, without an owner or
  * if such words are not cached, from the memory of the line's home node (thesis Table 6.2). A waiter is an actor that
- * has asked for the lock and does not have it. A promise is a decision, made at the release, who gets the lock at which
- * later time; the grant carries it out at that time. */
+ * has asked for the lock and does not have it. A promise is a decision who gets the lock at which later time; the grant
+ * carries it out at that time. */
 #pragma once
 
 #include <stdbool.h>

@@ -112,8 +112,7 @@ static void least(int64_t ns) {
     if (ns < best_ns) best_ns = ns;
 }
 
-/* Spin while waiting for another thread. Yield the processor now and then, since the other thread may be without
- * one. */
+/* Spin while waiting for another thread. Yield the processor now and then, since the other thread may need it. */
 static void pause_while_waiting(int *tries) {
     enum { PATIENCE = 1000 };
     if (++*tries % PATIENCE == 0) sched_yield();

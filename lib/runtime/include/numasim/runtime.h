@@ -36,8 +36,8 @@
  * - waits: On threads, a wait that no task ends lasts for ever: for a lock whose holder has ended, or whose holder
  *   waits for the waiting task; for a condition without a signal; at a barrier with too few arrivals. Reason: any
  *   running task may end the wait, and counting the waiting tasks would slow down every wait. In serial mode and in
- * virtual time such a program ends with NS_ERROR_DEADLOCK. In every mode, NS_ERROR_DEADLOCK ends a task that takes a
- * lock twice, and a barrier for more parties than there are workers.
+ *   virtual time such a program ends with NS_ERROR_DEADLOCK. In every mode, NS_ERROR_DEADLOCK ends a run in which a
+ *   task takes a lock twice, or a task comes to a barrier for more parties than there are workers.
  * - stack: Plain calls of C, and inline calls of NAME_call and NAME_join (numasim/typed_tasks.h), nest on the stack of
  *   the thread without a check. If this stack overflows, a sentence is written to the standard error, and SIGSEGV ends
  *   the process, unless the program handles this signal. All other nesting of tasks is checked: the run ends with

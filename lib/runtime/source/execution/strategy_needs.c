@@ -83,8 +83,8 @@ void ns_thread_find_needs(ns_thread_pool *pool) {
     pool->asks_parents = ns_plan_has_anchor(&plan->steal, NS_ANCHOR_PARENT);
     pool->execution = execution_for(pool);
     pool->base.tasks = pool->graph.boundary.controlled ? &ns_thread_measured_calls : &pool->execution->calls;
-    /* In lanes, owners note nothing at a push or a pop. A lane is never quiescent: a task that joins finds its children
-     * in its own lane, or other workers execute them. */
+    /* In lanes, pushes and pops update no watch bits. A pool of lanes is never quiescent (tasks left that no worker may
+     * take): a task that joins finds its children in its own lane, or other workers execute them. */
     pool->notes_watches = pool->watches && !pool->execution->in_lanes;
     pool->can_be_quiescent = !pool->execution->in_lanes;
 }

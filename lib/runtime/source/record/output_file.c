@@ -12,7 +12,7 @@
 
 enum { MOST_LINKS = 40, MODE_BITS = 07777, NEW_MODE = 0666 };
 
-/* Return the index in the path of its last component. */
+/* Return where the last component of a path begins. */
 static size_t name_at(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;

@@ -8,7 +8,7 @@
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 
-/* A central barrier of some of the parties, or of the nodes. */
+/* A central barrier of all parties, of the parties of one node, or of the nodes (one party of each). */
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 arrived; /* parties that have arrived since the last opening */
     NS_OWN_LINE ns_atomic_u32 open;    /* the number of the last opening */

@@ -10,11 +10,10 @@
  * No wake-up is lost: either the pusher sees the announcement, or the sleeper that looks again sees the task. Each
  * first writes (the queue, or the census), then calls ns_fence, and then reads the word that the other writes. So at
  * least one of the two reads the new value of the other. If nobody looks again (`recheck: none`), the pusher needs no
- * fence: the strategy allows that a wake-up is missed, or a timer ends each sleep. If only the last searching worker
- * looks again
- * (`recheck: last`), a pusher that sees a searching worker wakes nobody: the worker that is last to stop searching
- * finds the task. With `recheck: events` the pusher counts its push, and a sleeper compares the count instead of
- * looking again.
+ * fence: the strategy allows that a wake-up is missed, or a timer ends each sleep. With `recheck: last`, only the last
+ * searching worker looks again: a pusher that sees a searching worker wakes nobody, and the worker that is last to stop
+ * searching finds the task. With `recheck: events` the pusher counts its push, and a sleeper compares the count instead
+ * of looking again.
  *
  * If the plan says who can take from which queue, each worker has a word (`doing`) that says what it does, and each
  * worker looks again before it sleeps, also with `last`. A searching worker that can take from a queue only sometimes
