@@ -1,7 +1,7 @@
 /* The home (node of the memory) of registered objects; and the emulation of the plan's machine on the real machine. On
  * the real machine, memory is where the running system has put it. On an emulated machine, a page is on the node that
  * touched the page first, whatever the placement in the plan, and a worker spins after an access to memory of another
- * node: for the plan's latency from there minus the local latency, for each cache line. */
+ * node: for the plan's latency from there minus the local latency, for each cache line that does not overlap others. */
 #pragma once
 
 #include "api/operations.h"
