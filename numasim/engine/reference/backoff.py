@@ -1,4 +1,8 @@
-"""The wait of a worker after fruitless rounds (Vikranth's thesis, 3.3.1; A-30), and when picks of victims repeat."""
+"""The wait of a worker after fruitless rounds (Vikranth's thesis, 3.3.1; A-30), and when picks of victims repeat.
+
+A round is the probes (looks at queues) of a searching worker from one wait to the next. A lap is `LAP_ROUNDS` fruitless
+rounds of a worker in a row. In each lap the worker picks the same victims, so that a shortcut can count whole laps.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Run
 from numasim.strategy.picking import Stream
 
-LONGEST_WAIT_PS = 2**52  # 75 minutes, at which a back-off without ``max`` stops growing: hundreds of them fit 63 bits
-LAP_ROUNDS = 65_536  # fruitless rounds in a row after which the picks of victims repeat
-LAP_QUEUES = 2_048  # picks repeat only with at most so many queues: with more queues, a lap might miss one
+LONGEST_WAIT_PS = 2**52  # 75 minutes: a back-off without ``max`` stops growing there, so that times fit 63 bits
+LAP_ROUNDS = 65_536
+LAP_QUEUES = 2_048  # with more queues, picks do not repeat: a lap might never pick one of the queues
 
 
 def rounds_to_lap(fails: int) -> int:
@@ -21,8 +25,8 @@ def rounds_to_lap(fails: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The waits of a run in ps: ``min(first * factor ** (fails - 1), max)``, or ``poll`` without a back-off; after a
-    round without a probe at least ``scan``.
+    """The waits of a run in ps: after ``fails`` fruitless rounds in a row ``min(first * factor ** (fails - 1), max)``,
+    or, if ``first`` is 0, ``poll``; after a round without a probe at least ``scan``.
     """
 
     first_ps: int
@@ -33,10 +37,10 @@ class Waits:
     laps: bool  # whether picks repeat; false if a lap might leave out a queue, or a level that is entered by chance
 
     def count_failure(self, w: Worker, victims: Stream) -> None:
-        """Count one more fruitless round (or probe) in a row.
+        """Count one more fruitless round of the worker (or probe, if workers back off after each probe).
 
-        A lap begins after the first fruitless round in a row, and after every LAP_ROUNDS further rounds. In each lap
-        the worker draws the victims of the first lap again.
+        A lap begins after the first fruitless round in a row, and after every LAP_ROUNDS further rounds; from there,
+        the worker's random numbers ``victims`` start again at those of the first lap.
         """
         w.fails += 1
         if w.fails == 1:

@@ -1,13 +1,13 @@
 """The clock of a run, and the only module that knows SimPy's environment (model 1.2).
 
-Every actor has one pending event. The SimPy priority of an event is made of the event's rank and the actor's id, so
-that the events of one instant happen in the order of the model, never in the order of scheduling. No other module
-writes ``now``, or the time and rank of an actor's pending event.
+An actor is a worker, producer, lock or barrier. Every actor has at most one pending event. The rank of an event is its
+kind. The SimPy priority of an event is made of the event's rank and the actor's id, so that the events of one instant
+happen in the order of the model, never in the order of scheduling. No other module writes ``now``.
 
 Interpretations of the model that are decided here:
 
-- The overheads of a worker (pop, take, join, resume, ...) are owed until the worker's next timed step and paid with
-  that step.
+- The overheads of a worker (pop, take, join, resume, ...) are owed until the worker schedules its next event, and then
+  pass before that event.
 - A cancelled event does not move the time.
 """
 
@@ -26,12 +26,12 @@ from numasim.engine.reference.actors import ActorEvent, Worker, priority
 SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL, ABORT = (int(rank) for rank in list(Rank)[: Rank.ABORT + 1])
 EVENTS_PER_BATCH = 4096
 
-Reaction = list[Callable[[Event], None]]  # the calls at an event
+Reaction = list[Callable[[Event], None]]  # SimPy's callbacks of an event
 NOTHING: Reaction = []
 
 
 class Actor(Protocol):
-    """An actor has events: workers, producers, locks and barriers are actors."""
+    """An actor has a pending event, due at the time ``due`` in ps."""
 
     event: ActorEvent
     due: int
@@ -68,7 +68,7 @@ class Clock:
         return [happen]
 
     def react(self, rank: int, handler: Callable[[Worker], None]) -> None:
-        """Call ``handler`` at workers' events of ``rank``."""
+        """Let events of workers of ``rank`` call ``handler`` with the worker."""
         self._by_rank[rank] = self.reaction(handler)
 
     # ---- workers' events -------------------------------------------------------------------------------------------
@@ -92,32 +92,34 @@ class Clock:
         self.schedule(w, rank, w.pay())
 
     def schedule_idle(self, w: Worker, rank: int, step_ps: int) -> None:
-        """Schedule a probe or a wait, after the overhead that is owed."""
+        """Schedule the end of a probe or a wait of ``step_ps``, which begins after the overhead that is owed."""
         w.step_ps = step_ps
         self.schedule(w, rank, w.pay() + step_ps)
 
     def instead(self, w: Worker, reaction: Reaction) -> None:
-        """Let the worker's pending event have another effect than the effect of the event's rank."""
+        """Let the worker's pending event call ``reaction`` instead of the handler of its rank."""
         w.event.callbacks = reaction
 
     def schedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Make the end of the worker's flow the worker's pending event; raise for an end after `LATEST_PS`."""
+        """Make the end of the worker's segment or item, at ``due_ps``, the worker's pending event. An end after
+        `LATEST_PS` is put right behind that time, at which `refuse` raises.
+        """
         self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
 
     def reschedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Move the end of the worker's flow or stretch, with its effect, to another time."""
+        """Move the pending end of the worker's segment, item or run of items to ``due_ps``; its reaction stays."""
         reaction = w.event.callbacks
         self.cancel(w)
         self.schedule_flow(w, due_ps)
         w.event.callbacks = reaction
 
     def refuse(self) -> None:
-        """Raise `TooLongError` if the present time is later than counters can hold."""
+        """Raise `TooLongError` if the present time is after `LATEST_PS`."""
         if self.now > LATEST_PS:
             raise TooLongError
 
     def expect(self, w: Worker, rank: int, due_ps: int) -> None:
-        """Note that a worker without an event goes on at ``due_ps``, through the event of another actor."""
+        """Note that the worker, which has no pending event, goes on by another actor's event at ``due_ps``."""
         w.rank, w.due = rank, due_ps
 
     # ---- other actors' events --------------------------------------------------------------------------------------
@@ -131,12 +133,12 @@ class Clock:
         self._schedule(actor.event, priority(rank, ident), due_ps - self.now)  # type: ignore[arg-type]
 
     def cancel(self, actor: Actor) -> None:
-        """Let the pending event pass without effect."""
+        """Let the actor's pending event pass without effect, and give the actor a new event, not yet scheduled."""
         actor.event.callbacks = NOTHING
         actor.event = ActorEvent(self._env, actor)
 
     def at_end_of_instant(self, order: int, handler: Callable[[], None]) -> None:
-        """Call ``handler`` after all events of this instant; hooks of one instant are called in ascending ``order``."""
+        """Call ``handler`` after all other events of this instant; handlers are called in ascending ``order``."""
         event = ActorEvent(self._env)
         event.callbacks = [lambda _: handler()]
         self._schedule(event, priority(Rank.END_OF_INSTANT, order), 0)  # type: ignore[arg-type]

@@ -1,13 +1,18 @@
 """Where new tasks go: the dispatch rules of a strategy, full queues, locked queues (model 3.5, 4.2, 4.5).
 
+A dispatch rule is an entry of the strategy's list of choices of a queue; some rules put a copy of a task into several
+queues. A slot is a small queue in front of a worker's own queue. A queue that spills gives half of its tasks to another
+queue when it is full. The outbox is a worker's list of ready tasks that it puts into queues in its next steps; the
+backlog is its list of tasks that wait because no queue had room.
+
 Interpretations of the model that are decided here:
 
 - A task that has left a slot goes to a queue as the worker's next step, if putting a task takes time. When a full queue
   spills, the worker chooses the other queue before it waits for that queue's lock, and chooses again if the full queue
   has room by then.
 - If no queue has room for a task, the worker that spawned or released the task executes it at once: a worker cannot
-  wait for itself. Released tasks that the worker has not offered yet wait until that task is finished. An extra
-  producer waits for the next pop instead.
+  wait for itself. The other tasks of its outbox wait until that task is finished. An extra producer (a thread that
+  makes the items of a range) waits instead until a task leaves a queue.
 """
 
 from __future__ import annotations
@@ -44,7 +49,7 @@ class Dispatcher(Component):
         resting: Resting | None,
     ) -> None:
         """``proceed`` is called with a worker that has waited for a queue's lock. ``lines`` are the cache lines of
-        queues if lines are served (model 5.6), ``resting`` the rules for idle workers if there are any.
+        queues if requests for lines queue up (model 5.6), ``resting`` the rules for idle workers if there are any.
         """
         super().__init__(run)
         plan = run.plan
@@ -57,7 +62,7 @@ class Dispatcher(Component):
         self._locate_ps = plan.costs.locate_ps
         self._move_ps = plan.costs.move_ps
         self._spilling = plan.steal.spills.tolist()
-        self._source = NO_ROOM  # the full queue whose half leaves it together with the task chosen for last
+        self._source = NO_ROOM  # the queue that spills as the task last chosen for is put, if one does
         self._resume_ppm = plan.inline_resume_ppm
         self._overflowed = [False] * len(plan.steal.queues)
         self._puts_take_time = bool(run.tables.push_ps or len(plan.words.queue_lock))
@@ -77,13 +82,13 @@ class Dispatcher(Component):
             self._put(w, self._choose(w, task), task, self._source)
 
     def offer_released(self, w: Worker) -> None:
-        """Put the tasks of the outbox into queues, if that takes no time."""
+        """Put all tasks of the outbox into queues, if that takes no time."""
         while w.outbox and not self._puts_take_time:
             self.put_next(w)
 
     def take_up(self, w: Worker) -> bool:
-        """Offer, one by one, the tasks that waited because an earlier task found no room, unless the worker has tasks
-        to begin first. Return whether putting the next task takes a step.
+        """Move tasks from the backlog to the outbox, the last first, as far as the worker has finished the tasks that
+        they wait for, and put them into queues if that takes no time. Return whether the outbox holds a task.
         """
         while not w.outbox and w.backlog and len(w.stack) < w.backlog[-1][0] and (w.stack or not w.agenda):
             w.outbox.append(w.backlog.pop()[1])
@@ -101,8 +106,8 @@ class Dispatcher(Component):
         return False
 
     def _put_locked(self, w: Worker, q: int, lock: int, source: int) -> None:
-        """The worker has the queue's lock: put the task there, or elsewhere if the queue became full meanwhile, or if
-        the full queue ``source`` got room.
+        """Put the task into the queue whose lock the worker has got, or choose again if the queue became full meanwhile
+        or if the spilling queue ``source`` got room; release the lock.
         """
         stands = self._is_full(source) if source >= 0 else not self._is_full(q)
         if stands:
@@ -115,8 +120,8 @@ class Dispatcher(Component):
         return self._queues.length[q] >= self._queues.capacity[q]
 
     def _put(self, w: Worker, q: int, task: int, source: int) -> None:
-        """Put a task into queue ``q``, chosen for the worker, with half of the tasks of queue ``source`` if there is
-        one; a negative ``q``: the worker executes the task at once.
+        """Put a task into queue ``q``, chosen for the worker, with half of the tasks of queue ``source`` if ``source``
+        spills. If ``q`` is negative, the worker begins the task at once, and its outbox goes to the backlog.
         """
         w.first_rule = 0
         if q < 0:
@@ -135,7 +140,9 @@ class Dispatcher(Component):
             self.push(w, q, task)
 
     def _displace(self, w: Worker, slot: int, task: int) -> None:
-        """Put a task into the worker's full slot; the task that leaves the slot goes by the rules after the slot's."""
+        """Put a task into the worker's full slot; the dispatch rules behind the slot's choose a queue for the task that
+        leaves the slot.
+        """
         older, w.first_rule = self._queues.pop(slot, 0), self._prober.rule + 1
         self.push(w, slot, task)
         if self._puts_take_time:
@@ -157,7 +164,9 @@ class Dispatcher(Component):
             self._recorder.detail(PUT, w.id, each, q)
 
     def push(self, actor: Worker | Producer, q: int, task: int) -> None:
-        """Put the task placed last (`place`) into queue ``q``, and copies into the queues that copying rules chose."""
+        """Put the task that `place` chose for last into queue ``q``, and copies into the queues that copying rules
+        chose; record this, charge for cache lines, and wake sleeping workers by the rules for idle workers.
+        """
         queues = [*self._prober.copies, q]
         filled = [each for each in queues if self._queues.length[each]] if self._resting else []
         self.deal(q, task)
@@ -169,7 +178,7 @@ class Dispatcher(Component):
             self._resting.pushed(actor, each, each in filled)  # type: ignore[union-attr]
 
     def deal(self, q: int, task: int) -> None:
-        """Put a task that is dealt at the start of a phase, as `push` does, but without taking time."""
+        """Put the task that `place` chose for last into queue ``q``, with copies, but charge and wake nobody."""
         queues = [*self._prober.copies, q]
         if len(queues) == 1:
             self._queues.push(q, task)
@@ -180,7 +189,8 @@ class Dispatcher(Component):
 
     def must_inline(self, w: Worker) -> bool:
         """Tell whether the worker executes the task that it has just made at once: if too many other tasks are
-        unfinished, and from the instant at which its own queue is full until its fill is below the resume fill.
+        unfinished, and, if its own queue is one that makes its owner do so when full, from the instant at which the
+        queue is full until its fill is below the fraction `resume`.
         """
         if self._progress.others > self._inline_above:
             return True
@@ -197,8 +207,9 @@ class Dispatcher(Component):
         return self._overflowed[q]
 
     def place(self, position: int, task: int, first: int = 0, spills: bool = False, slots: bool = False) -> int:
-        """Return the queue that the dispatch rules from number ``first`` on find for a task; negative if every queue of
-        the rules is full. ``spills`` and ``slots`` are those of `Prober.place`.
+        """Return the queue that the dispatch rules from number ``first`` on find for a task of the actor ``position``;
+        negative if every queue of the rules is full. ``spills``: full queues that spill count as queues with room;
+        ``slots``: slots may be chosen (`Prober.place`).
         """
         index, count = self.numbers.index_and_count(task)
         about = self._about(task) if self._rules_ask else ((), True)
@@ -210,7 +221,7 @@ class Dispatcher(Component):
     def _choose(self, w: Worker, task: int) -> int:
         """Return the queue for a worker's new task; negative if every queue that the dispatch rules name is full."""
         if w.boundless_own is not None:
-            return w.boundless_own  # no strategy with copies has queues without bound
+            return w.boundless_own
         run = 0 if w.slot is None else self._tables.in_a_row[w.slot]
         q = self.place(w.id, task, w.first_rule, spills=True, slots=not run or w.slot_run < run)
         self._source = q if q >= 0 and self._spilling[q] and self._is_full(q) else NO_ROOM

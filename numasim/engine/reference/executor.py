@@ -1,9 +1,14 @@
 """Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1).
 
+An op is a step of a task: run a segment (work without other ops), spawn, call, wait, ... A range item is a task without
+ops. A group is the tasks that a task spawns between its ops GROUP and END_GROUP, with all their descendants. A worker's
+stack holds its task in hand, on top of the tasks that wait in joins; its outbox the ready tasks that it has yet to put
+into queues; its agenda the tasks that it begins before tasks of its queue. A PUT step is a time of overhead alone.
+
 Interpretations of the model that are decided here:
 
 - A step that costs nothing happens at once, inside the handler that leads to the step.
-- A worker pays the overhead that it owes before it touches a sync object, as a separate step of rank PUT.
+- Before an op on a synchronisation object a worker pays the overhead that it owes, in a PUT step.
 """
 
 from __future__ import annotations
@@ -48,12 +53,12 @@ class Executor(Component):
         """``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes
         no overhead and the id of the object, and returns False if the worker has to wait. ``start_item``, a call of
         the memory system or of a shortcut, starts a range item. ``lines`` are the cache lines of join counters if
-        lines are served (model 5.6), ``resting`` the rules for idle workers if there are any.
+        requests for lines queue up (model 5.6), ``resting`` the rules for idle workers if there are any.
         """
         super().__init__(run)
         plan, program = run.plan, run.program
         self._measured_ps = run.measures.ps if run.measures else None
-        self.profile_ps = 0  # the cost of measuring, paid at the end of each task
+        self.profile_ps = 0  # overhead at the end of each task for the measures of a controller
         self._details = run.recorder.details
         self._owners_announce = run.queues.owners_announce
         self._activity_changed = memory.work.activity_changed
@@ -95,7 +100,7 @@ class Executor(Component):
     # ---- ops -------------------------------------------------------------------------------------------------------
 
     def proceed(self, w: Worker) -> None:
-        """Execute ops until an op takes time, or until the worker has nothing to do and looks for work."""
+        """Execute ops until one takes time or waits, or until the worker, without any task, waits for a probe."""
         program, stack, outbox = self._program, w.stack, w.outbox
         rows, place, codes, operands = program.rows, program.at, program.code, program.operand
         while True:
@@ -131,7 +136,7 @@ class Executor(Component):
                 return
 
     def _synchronise(self, w: Worker, task: int, code: int, ident: int) -> bool:
-        """Execute an op on a sync object, after paying the overhead that is owed; return False if the worker waits."""
+        """Execute an op on a synchronisation object; return False if the worker waits, or first pays what it owes."""
         if w.owed_ps:
             self._clock.schedule_overhead(w, PUT, 0)
             return False
@@ -139,7 +144,7 @@ class Executor(Component):
         return self._operations[code](w, ident)
 
     def _paid(self, w: Worker) -> None:
-        """A step of overhead has passed: do the action for which the overhead was paid."""
+        """After a PUT step, put the first task of the outbox, if any, into a queue; then proceed."""
         if self._recorder.watch:
             self._recorder.watch.overhead(w.id, self._clock.now)
         if w.outbox and not self._dispatcher.put_next(w):
@@ -164,7 +169,7 @@ class Executor(Component):
         self.proceed(w)
 
     def _kernel(self, w: Worker, task: int) -> int:
-        """Return the kernel that the worker executes."""
+        """Return the number of the kernel (code with a name) of the segment or item that the worker executes."""
         work = self._plan.workload
         if task < self._program.rows:
             return int(work.segment_kernel[w.segment])
@@ -201,7 +206,7 @@ class Executor(Component):
             self._offer(w, child)
 
     def _call(self, w: Worker, task: int, callee: int) -> None:
-        """Call a task inline: the caller is off the stack until the callee ends, on this or another worker."""
+        """Call a task: it takes the caller's place on the stack; the worker that ends it goes on with the caller."""
         self._program.path_ps[callee] = self._program.path_ps[task]
         self._program.counter_holder[callee] = NOBODY
         w.stack[-1] = callee
@@ -223,7 +228,9 @@ class Executor(Component):
             self._live.begin(w, child)
 
     def _finish(self, w: Worker, task: int) -> None:
-        """Count a finished task: for the join of the parent, and for the tasks that depend on the finished task."""
+        """Count a finished task: for the joins that await it, for tasks that depend on it, and for the phase. The end
+        of a called task only gives its place on the stack back to its caller.
+        """
         program = self._program
         w.stack.pop()
         if self._counts_live and self._live.finish(task) and self._resting:
@@ -249,7 +256,7 @@ class Executor(Component):
         self._progress.finish(1)
 
     def _count_child(self, w: Worker, parent: int, child: int) -> None:
-        """Count the finished ``child`` at its ``parent``; the last child that the parent awaits resumes it."""
+        """Count the finished ``child`` at its ``parent``; if the parent waits, its last child resumes it."""
         program, path_ps = self._program, self._program.path_ps[child]
         w.owed_ps += self._join_ps
         if self._latency:
@@ -266,7 +273,7 @@ class Executor(Component):
             self._resting.join_ended(w, parent)
 
     def _leave_group(self, w: Worker, group: int, path_ps: int) -> None:
-        """Count a finished task of ``group``; the last task of the group resumes the owner if the owner waits."""
+        """Count a finished task of ``group``; if the owner of the group waits, the last task resumes it."""
         program = self._program
         program.gathered_ps[group] = max(program.gathered_ps[group], path_ps)
         program.members[group] -= 1
@@ -277,14 +284,14 @@ class Executor(Component):
             self._resting.join_ended(w, program.owner[group])
 
     def _count(self, w: Worker) -> None:
-        """Count a task that the worker has executed."""
+        """Count a task that the worker has executed; it may take back the announcement of its queue (`TaskQueues`)."""
         w.tasks += 1
         if self._owners_announce and w.own is not None:
             self._queues.owner_executed(w.own)
 
     def _release_successors(self, w: Worker, task: int, path_ps: int) -> None:
-        """Release the spawned successors whose last predecessor has finished: into queues, except that a worker with
-        nothing else in hand begins the first one next.
+        """Release the spawned successors whose last predecessor has finished: into queues, except that, if the runtime
+        releases tasks by `begin`, a worker with nothing else in hand begins the first one next.
         """
         program = self._program
         for s in program.successors[task]:
@@ -301,8 +308,8 @@ class Executor(Component):
     # ---- joins -----------------------------------------------------------------------------------------------------
 
     def _wait(self, w: Worker, task: int, at: int) -> bool:
-        """WAIT, END_GROUP: go on if every child, or every task of the group, has finished, else do what the runtime's
-        join does. Return False if there is nothing to run now.
+        """Execute WAIT or END_GROUP: pass it if every child, or every task of the group, has finished, else act by the
+        runtime's join. Return False if the worker has nothing to run now.
         """
         program = self._program
         if program.awaited(task):
@@ -319,7 +326,7 @@ class Executor(Component):
         return True
 
     def _mark_waiting(self, task: int, at: int) -> None:
-        """Mark the task as waiting at the op; the worker that ends the last awaited task resumes it."""
+        """Mark the task as waiting at op ``at``: the worker that ends the last awaited task calls `_resume`."""
         program = self._program
         if program.code[at] == WAIT:
             program.waiting[task] = 1
@@ -327,7 +334,7 @@ class Executor(Component):
             program.gathering[program.operand[at]] = 1
 
     def _seek_in_join(self, w: Worker, task: int, at: int) -> bool:
-        """Joins `help`, `own`, `strict`, `leapfrog`: run other tasks nested until the awaited tasks have finished."""
+        """Joins `help`, `own`, `strict`, `leapfrog`: look for a task to run on top of the waiting one."""
         return self._seek(w)
 
     def _detach(self, w: Worker, task: int, at: int) -> bool:
@@ -350,8 +357,8 @@ class Executor(Component):
         return False
 
     def _resume(self, w: Worker, task: int, joined_ps: int) -> None:
-        """The last task that ``task`` waits for has finished: go on with ``task`` here, or wake the worker that is
-        blocked in it. ``joined_ps`` is the longest chain of work up to the end of that last task.
+        """Resume ``task``, whose last awaited task the worker has finished: put it on this worker's stack, or, in join
+        `block`, wake the worker that sleeps in it. ``joined_ps`` is the longest chain of work of the awaited tasks.
         """
         if self._plan.join == "block":
             sleeper = self._workers[self._blocked.pop(task)]
@@ -367,7 +374,7 @@ class Executor(Component):
         w.stack.append(task)
 
     def _woken(self, w: Worker) -> None:
-        """Let a worker go on that slept in a join or for a condition."""
+        """Let a worker go on that slept in a join `block` or at a condition."""
         w.parked_ps += self._clock.now
         w.rests = False
         self._activity_changed()

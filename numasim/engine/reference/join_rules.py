@@ -1,4 +1,8 @@
-"""The tasks that a worker in a nested join may run (`help`, `own`, `strict`, `leapfrog`, model 3.2)."""
+"""The tasks that a worker may run while its task waits in a join (`help`, `own`, `strict`, `leapfrog`, model 3.2).
+
+In these joins the waiting task stays on the worker's stack, and the worker runs other tasks on top of it. A task awaits
+its children, or the tasks of a group: those that it has spawned between two of its ops, with all their descendants.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,10 @@ from numasim.workload.graph import Op
 
 
 class JoinRules:
-    """A strict join runs descendants of the waiting task only, join `own` runs tasks of the own queue only.
+    """Join `help` allows all tasks, `strict` only descendants of the waiting task, `own` only tasks of the own queue.
 
-    In join `leapfrog` a worker steals only from the worker that has begun an awaited task: a child of the waiting task,
-    or a task of the awaited group. Of several awaited tasks that have not finished, the task begun last counts (A-48).
+    In join `leapfrog` a worker steals only from a worker that has begun an awaited task; of several such tasks that
+    have not finished, the one begun last counts (A-48).
     """
 
     def __init__(self, join: str, program: Program, queues: TaskQueues, prober: Prober) -> None:
@@ -26,7 +30,7 @@ class JoinRules:
         self._program = program
         self._queues = queues
         self._prober = prober
-        # what is awaited, ("children", a task) or ("group", a group) -> {awaited task that is under way: its worker}
+        # {("children", a task) or ("group", a group): {each of these tasks that has begun: its worker, latest last}}
         self._takers: dict[tuple[str, int], dict[int, int]] = {}
 
     def may_run(self, w: Worker, q: int, end: int) -> bool:
@@ -37,17 +41,17 @@ class JoinRules:
         return bool(top < self._queues.peek(q, end) < self._program.subtree_end[top])
 
     def may_probe(self, w: Worker) -> bool:
-        """Tell whether the worker may look for tasks in the queues of others."""
+        """Tell whether the worker's join, if it waits in one, lets it look for tasks in queues of other workers."""
         return not (self.own_only and w.stack)
 
     def is_over(self, w: Worker) -> bool:
-        """Tell whether the nested join in which an idle worker waits has ended."""
+        """Tell whether the worker is idle in a join that has ended."""
         return bool(w.stack) and w.idle and not self._program.awaited(w.stack[-1])
 
     # ---- leapfrogging
 
     def begun(self, w: Worker, task: int) -> None:
-        """Note that the worker has begun a task, or goes on with a task from a queue."""
+        """Note that the worker has begun a task, or goes on with a begun task from a queue."""
         for waiting in self._waiting_for(task):
             under_way = self._takers.setdefault(waiting, {})
             under_way.pop(task, None)
@@ -70,12 +74,14 @@ class JoinRules:
                 yield "group", program.group[task]
 
     def set_out(self, w: Worker) -> None:
-        """Tell the strategy whether a searching worker waits in a leapfrogging join, and on which worker."""
+        """Tell the strategy's levels whether a searching worker waits in a leapfrogging join, and from which worker it
+        may steal.
+        """
         if self.leaps:
             self._prober.set_out(w.id, bool(w.stack), self._taker(w) if w.stack else UNKNOWN, w.fails)
 
     def _taker(self, w: Worker) -> int:
-        """Return the worker to steal from, given the waiting task on top of the worker's stack."""
+        """Return the other worker that began the latest of the unfinished tasks that the worker's join awaits."""
         program, task = self._program, w.stack[-1]
         at = program.at[task]
         waiting = ("group", program.operand[at]) if program.code[at] == Op.END_GROUP else ("children", task)

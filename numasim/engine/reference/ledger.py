@@ -1,4 +1,8 @@
-"""Counts of a run for the machine and for pairs of nodes (`Worker` has those of workers), and logs for checks."""
+"""Counts of a run for the machine and for pairs of nodes (`Worker` has those of workers), and logs for checks.
+
+A range is many similar tasks, its items. A watch is an observer that the caller gives, which receives rows about what
+each worker does over time. The trace hash is a hash of the main events of a run, the event hash one of all events.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ if TYPE_CHECKING:  # the native engine's runs read this module, too, without Sim
 
 
 class Executed(NamedTuple):
-    """A stretch of work, for the checks: from ``start_ps`` to ``end_ps``, overhead not included."""
+    """A worker executed a segment of a task from ``start_ps`` to ``end_ps``, overhead not included."""
 
     task: int
     segment: int
@@ -26,8 +30,9 @@ class Executed(NamedTuple):
 class Held(NamedTuple):
     """An actor held a lock, or another synchronisation object, from ``start_ps`` to ``end_ps``.
 
-    For transactions, ``word`` is -1 - o if the transaction has read object o of the memories, and o plus the number of
-    synchronisation objects if the transaction has written object o. The times are those of the opening and the commit.
+    ``word`` is the number of the lock or synchronisation object. For an object o that a committed transaction opened,
+    ``word`` is -1 - o if the transaction read the object, and o plus the number of synchronisation objects if the
+    transaction wrote the object; the times are those of the opening and the commit.
     """
 
     word: int
@@ -37,13 +42,13 @@ class Held(NamedTuple):
 
 
 class Ledger:
-    """Counts of one run; ``log`` and ``held`` are kept if the checks need them."""
+    """Counts of one run; ``log`` and ``held`` are None unless ``keep_log``."""
 
     def __init__(self, nodes: int, families: int, keep_log: bool) -> None:
         self.node_attempts = [[0] * nodes for _ in range(nodes)]  # [node of the thief][node of the victim]
-        self.node_success = [[0] * nodes for _ in range(nodes)]
+        self.node_success = [[0] * nodes for _ in range(nodes)]  # [node of the thief][node of the victim]
         self.node_conflicts = [[0] * nodes for _ in range(nodes)]  # [node that aborted][node that had the object]
-        self.passed_items = [0] * families  # items that were counted in closed form
+        self.passed_items = [0] * families  # [ranges] items that were counted without an event for each
         self.page_faults = 0
         self.pages_migrated = 0
         self.log: list[Executed] | None = [] if keep_log else None
@@ -54,11 +59,8 @@ class Ledger:
 
 
 class Recorder:
-    """Writes records, with the time of the clock. ``watch`` is None if nobody watches; ``log`` is the log of the
-    ledger.
-
-    ``details`` takes packed records of the event hash alone. `detail` packs a record for ``details``; the ends of
-    segments, the most frequent events, pack their records themselves.
+    """Writes a record (time, rank, actor, two numbers) of each event for the hashes. ``watch`` is None if nobody
+    watches; ``log`` is the log of the ledger. ``details`` is the list of packed records of the event hash alone.
     """
 
     def __init__(self, clock: Clock, trace: Trace, ledger: Ledger) -> None:
@@ -71,11 +73,11 @@ class Recorder:
         self.details = trace.details.rows
 
     def step(self, rank: int, actor: int, first: int, second: int) -> None:
-        """Add a record to both hashes."""
+        """Add a record of an event at the present time to both hashes."""
         self._steps.append(pack(self._clock.now, rank, actor, first, second))
 
     def detail(self, rank: int, actor: int, first: int, second: int) -> None:
-        """Add a record to the event hash alone."""
+        """Add a record of an event at the present time to the event hash alone."""
         self.details.append(pack(self._clock.now, rank, actor, first, second))
 
 
@@ -86,8 +88,8 @@ I64 = npt.NDArray[np.int64]
 
 
 class TaskMeasures:
-    """Sums over the own segments of each task: ``ps`` [tasks] is the time of the segments, ``bytes`` [tasks, nodes] the
-    bytes that the segments moved from and to memory, by home.
+    """Sums over each task's own segments: ``ps`` [tasks] is their time, ``bytes`` [tasks, nodes] the bytes that they
+    moved from and to the memory of each node.
     """
 
     __slots__ = ("bytes", "ps")

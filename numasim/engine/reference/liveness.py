@@ -1,4 +1,7 @@
-"""Whether a run can go on: when something can change next, and whether anything can change (model 1.5 and 3.2)."""
+"""Whether a run can go on: when something can change next, and whether anything can change (model 1.5 and 3.2).
+
+A worker is at work while its pending event belongs to a task; an idle worker searches for a task by rounds of probes.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,8 @@ class Liveness:
         self._run = run
 
     def next_change(self) -> int:
-        """Return the time of the next event that can bring a task into a queue or end a join; all queues are empty.
-
-        Raises DeadlockError if there is no such event.
+        """Return the time in ps before which no task can come into a queue and no join can end, given that all queues
+        are empty: the next event of a worker at work or of a producer, or now. Raise DeadlockError if there is none.
         """
         run = self._run
         if not run.progress.unfinished or run.progress.begins:
@@ -35,7 +37,9 @@ class Liveness:
         return self.is_under_way() or any(map(self.can_find, self._run.progress.team))
 
     def is_under_way(self) -> bool:
-        """Tell whether anything but searching happens: some worker is at work, or can go on behind a join."""
+        """Tell whether anything but searching happens: some worker is at work, has a task taken in advance or can go on
+        behind its join, a producer makes items, or the workers of a phase are being started.
+        """
         run = self._run
         return (
             run.progress.begins
@@ -44,17 +48,17 @@ class Liveness:
         )
 
     def progress(self) -> tuple[int, int]:
-        """Return counts that change with every task that is made or executed."""
+        """Return (unfinished tasks, executed tasks): one of them changes with every task that is made or executed."""
         return self._run.progress.unfinished, sum(w.tasks for w in self._run.workers)
 
     def deadlock(self, passed: bool = False) -> DeadlockError:
-        """Return the error of a run in which nothing changes, or in which thieves only pass tasks on (``passed``)."""
+        """Return the error of a run in which nothing changes any more, except, if ``passed``, that thieves steal tasks
+        from each other without beginning them.
+        """
         return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now, passed)
 
     def _is_at_work(self, w: Worker) -> bool:
-        """Tell whether the worker's pending event belongs to a task; a waiting worker has no event, and an idle worker
-        whose sleep has just ended is not at work.
-        """
+        """Tell whether the worker's pending event belongs to a task: not to a probe, a back-off or a sleep."""
         return w.rank < LOOK and not w.waiting and not (w.idle and w.rank == WAKE) and w.sleep != Sleep.ASLEEP
 
     def can_find(self, w: Worker) -> bool:
@@ -75,6 +79,6 @@ class Liveness:
         )
 
     def _may_take(self, w: Worker, q: int, end: int) -> bool:
-        """Tell whether the worker may take, or drop, the entry at that end of a queue."""
+        """Tell whether the worker may take the task at ``end`` of queue ``q``, or drop it as a task begun elsewhere."""
         run = self._run
         return not run.joins.strict or run.queues.is_claimed(q, end) or run.joins.may_run(w, q, end)

@@ -1,8 +1,9 @@
-"""Shortcut: passing over polls that cannot succeed (model 1.5).
+"""Shortcut: passing over rounds that cannot succeed (model 1.5).
 
-While every queue is empty and nothing but polls happens before some time, all rounds of an idle worker fail. The random
-draws and the durations of these rounds are known in advance. Counters, draws and times come out as if every probe had
-been an event.
+A round is an idle worker's probes (looks at queues) and the wait after them; a poll is the event at the end of the
+wait. While every queue is empty and nothing but rounds happens before some time, all rounds of an idle worker fail. The
+random draws and the durations of these rounds are known in advance. Counters, draws and times come out as if every
+probe had been an event. In each lap (`LAP_ROUNDS` rounds) the worker draws the same victims again.
 """
 
 from __future__ import annotations
@@ -22,15 +23,14 @@ from numasim.engine.reference.run_state import Component, RunState
 from numasim.strategy.picking import Stream
 from numasim.strategy.probe import QuietRound
 
-# ---- The shortcuts of the reference engine, by name: each counts in closed form what could be simulated event by
-# event.
+# ---- The shortcuts of the reference engine, by name ------------------------------------------------------------------
 #
 # A run of a plan that may not skip takes no shortcut. Whichever shortcuts are switched off, all counters and the trace
-# hash stay the same; only the number of events, the event hash and the mode of a run tell which shortcuts were taken.
+# hash stay the same; the number of events, the event hash and the mode of a run may differ.
 
 
 class Shortcut(Enum):
-    """A shortcut that an engine may take."""
+    """A shortcut: it computes at once what could be simulated event by event."""
 
     POLLING = "polling"  # no events of probes that cannot succeed
     STRETCHES = "stretches"  # one event for many items that a worker takes from its own range
@@ -42,8 +42,8 @@ ALL_SHORTCUTS = frozenset(Shortcut)
 
 I64 = npt.NDArray[np.int64]
 
-CHUNK_ROUNDS = 8192
-FEWEST_ROUNDS = 16  # with fewer rounds, one event per probe is as quick as counting
+CHUNK_ROUNDS = 8192  # the most rounds that are computed together
+FEWEST_ROUNDS = 16  # with fewer rounds, one event per probe is as quick
 
 
 # ---- Passing over polls ---------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ FEWEST_ROUNDS = 16  # with fewer rounds, one event per probe is as quick as coun
 
 @dataclass(slots=True)
 class Passed:
-    """Sums over the rounds that were passed over; ``poll_ps`` is the instant of the poll after these rounds."""
+    """Sums over the rounds of one worker that were passed over; ``poll_ps`` is the time of the poll after them."""
 
     poll_ps: int
     rounds: int = 0
@@ -63,7 +63,7 @@ class Passed:
     waiting_ps: int = 0
 
     def add_times(self, times: int, other: Passed) -> None:
-        """Add ``times`` times the counts of the lap ``other``; ``draws`` stays, because laps repeat their draws."""
+        """Add ``times`` laps with the sums ``other`` each; ``draws`` stays, because each lap draws the same again."""
         self.add(times * other.rounds, times * other.probing_ps, 0)
         self.waiting_ps += times * other.waiting_ps
         self.poll_ps += times * other.waiting_ps
@@ -73,7 +73,7 @@ class Passed:
             self.by_home[home] = self.by_home.get(home, 0) + times * count
 
     def add(self, rounds: int, probing_ps: int, wait_ps: int) -> None:
-        """Count ``rounds`` more rounds, each followed by a wait."""
+        """Count ``rounds`` more rounds, whose probes take ``probing_ps`` in all, each followed by a wait."""
         self.rounds += rounds
         self.probing_ps += probing_ps
         self.waiting_ps += rounds * wait_ps
@@ -81,7 +81,7 @@ class Passed:
 
 
 class QuietRounds:
-    """The fruitless rounds of one worker: random picks from fixed sets of queues, one draw a pick, in a fixed order."""
+    """The fruitless rounds of one worker: each probes one random queue of each of several sets, one draw for each."""
 
     def __init__(self, shape: QuietRound, attempt: list[bool], probe_ps: list[int], home: list[int], node: int) -> None:
         self._candidates = shape.queues
@@ -97,8 +97,8 @@ class QuietRounds:
         return bool(self._candidates)
 
     def advance(self, passed: Passed, stream: Stream, wait_ps: int, until_ps: int, most: int) -> None:
-        """Add the complete rounds (at most ``most``) whose every event comes before ``until_ps``, each followed by
-        ``wait_ps``. ``stream`` is the worker's stream of draws; its counter is that before the rounds in ``passed``.
+        """Add to ``passed`` the next rounds, each followed by ``wait_ps``, whose last probe ends before ``until_ps``:
+        at most ``most``, perhaps fewer than there are. ``stream`` is the worker's stream of draws before ``passed``.
         """
         possible = max(0, until_ps - passed.poll_ps) // (self.shortest_ps + wait_ps) + 1
         if not self._candidates:
@@ -121,7 +121,7 @@ class QuietRounds:
         passed.add(rounds, int(step[:rounds].sum()), wait_ps)
 
     def _picked(self, base: int, drawn: int, rounds: int) -> I64:
-        """Return [rounds, picks] the queues that the next rounds pick."""
+        """Return [rounds, sets] the queue that each of the next rounds picks from each set."""
         picks = len(self._candidates)
         counter = np.arange(drawn + 1, drawn + 1 + rounds * picks, dtype=np.uint64)
         numbers = mix_array(np.uint64(base) + counter * np.uint64(GAMMA)).reshape(rounds, picks)
@@ -130,7 +130,7 @@ class QuietRounds:
 
 
 class Polling(Component):
-    """Counts the fruitless rounds of idle workers up to the next change, instead of making an event of every probe."""
+    """Counts the fruitless rounds of idle workers up to the next change, without an event for each probe."""
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         super().__init__(run)
@@ -139,12 +139,14 @@ class Polling(Component):
         backoff = run.plan.steal.backoff
         self._counts_empty_rounds = backoff.empty == "count"
         self._goes_round_by_round = not run.plan.words.locks_probes and backoff.after != "probe"
-        self._quiet: dict[int, QuietRounds | None] = {}  # {worker: its rounds}
-        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # {worker: ((begin, wait), lap)}
+        self._quiet: dict[int, QuietRounds | None] = {}  # {worker: its rounds; None: each probe has to be an event}
+        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # {worker: ((its `lap_begin`, wait), sums of a lap)}
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
-        """Count the rounds from ``poll_ps`` on that end before ``until_ps``; return how long these rounds take."""
-        if self._work.unsettled:  # the ends of flows are not settled in this instant
+        """Count the worker's rounds from ``poll_ps`` on that end before ``until_ps``; return how long they take, in ps;
+        0 if none can be counted.
+        """
+        if self._work.unsettled:  # in coupled runs: ends of segments are computed anew at the end of this instant
             return 0
         quiet = self._quiet_rounds(w)
         if quiet is None:
@@ -156,7 +158,7 @@ class Polling(Component):
             rounds = passed.rounds
             fails = w.fails + rounds
             wait, last = (self._waits.wait_ps(count, quiet.probes) for count in (fails + 1, fails + 63))
-            steady = wait == last  # the wait stays the same for all later rounds
+            steady = wait == last  # a wait that does not grow in 62 rounds never does
             if self._waits.begins_lap(fails):
                 passed.draws = w.lap_begin - stream.drawn
                 if steady and (until_ps - passed.poll_ps) // LAP_ROUNDS > quiet.shortest_ps + wait:
@@ -167,7 +169,7 @@ class Polling(Component):
         return passed.poll_ps - poll_ps
 
     def _lap(self, w: Worker, quiet: QuietRounds, stream: Stream, wait_ps: int) -> Passed:
-        """Return all rounds of a lap of the worker, as if the lap began at time 0, with a wait after each round."""
+        """Return the sums over a lap of the worker, as if it began at time 0, with a wait after each round."""
         key = w.lap_begin, wait_ps
         if w.id not in self._laps or self._laps[w.id][0] != key:
             lap = Passed(0, draws=w.lap_begin - stream.drawn)

@@ -1,7 +1,8 @@
-"""Making the items of implicit ranges: by an extra producer, or by worker 0 before its first item (model 3.5, A-1).
+"""Making the items (similar tasks) of a range: by an extra producer, or by worker 0 as its first work (model 3.5, A-1).
 
-The MATMUL program of Vikranth's thesis (section 3.3) places its task objects round robin over all worker queues. The
-producer skips a full queue; if all queues are full, the producer waits until a task leaves a queue.
+A producer is an actor beside the workers. The dispatch rules of the strategy choose the queue of each item: the MATMUL
+program of Vikranth's thesis (section 3.3) deals its items round robin over all worker queues. If no queue of the rules
+has room, the producer waits until a task leaves a queue.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.strategy.probe import NO_ROOM
 from numasim.strategy.sync_places import NO_LOCK
 
-PRODUCTION = -1  # on the stack of a worker that creates the items of an implicit range
+PRODUCTION = -1  # in place of a task, on the stack of worker 0 while it makes items
 
 
 class Producers(Component):
-    """The producers beside the workers, and production as worker 0's own work."""
+    """Lets producers, or worker 0, make the items of ranges."""
 
     def __init__(
         self,
@@ -30,7 +31,7 @@ class Producers(Component):
         dispatcher: Dispatcher,
         producer_waits: Callable[[Producer], None] | None,
     ) -> None:
-        """``producer_waits``, a shortcut, is called when a producer has found every queue full."""
+        """``producer_waits``, a shortcut, is called with a producer that begins to wait for room."""
         super().__init__(run)
         self._sync = sync
         self._dispatcher = dispatcher
@@ -41,7 +42,7 @@ class Producers(Component):
         self._left_for_master = range(0)
 
     def start(self, items: range) -> None:
-        """Let an extra producer make ``items``, or let worker 0 make them as its first work (A-1)."""
+        """Let a new producer make ``items`` (task ids), or let worker 0 make them as its first work (A-1)."""
         self._progress.unmade += len(items)
         if self._by_master:
             self._workers[0].stack.append(PRODUCTION)
@@ -54,7 +55,9 @@ class Producers(Component):
     # ---- worker 0 --------------------------------------------------------------------------------------------------
 
     def produce(self, w: Worker) -> None:
-        """Let worker 0 make the next item: into a queue, or executed at once if `must_inline` says so."""
+        """Let worker 0 make the next item: it puts the item into a queue, or executes the item at once if
+        `Dispatcher.must_inline` says so. After the last item, the production leaves its stack.
+        """
         if not self._left_for_master:
             w.stack.pop()
             return
@@ -69,14 +72,14 @@ class Producers(Component):
     # ---- extra producers -------------------------------------------------------------------------------------------
 
     def _make_next(self, p: Producer) -> None:
-        # the time to make the next item, to place the last item, to wake sleepers and to wait for lines
+        # the time to put the next item, to have looked up the last item's data, to wake sleepers, and of cache lines
         step = self._tables.push_ps + (self._locate_ps if p.looked else 0) + p.owed_ps
         p.overhead_ps += step
         p.making_ps, p.owed_ps = step, 0
         self._clock.schedule_actor(p, Rank.PUT, p.id, self._clock.now + step, self._on_made)
 
     def _made(self, p: Producer) -> None:
-        """Put the producer's next item into a queue, or let the producer wait for the queue's lock or for room."""
+        """Put the item that the producer has made into a queue, or let it wait for the queue's lock or for room."""
         if self._recorder.watch:
             self._recorder.watch.report(Watched.OVERHEAD, p.id, p.due - p.making_ps, p.due)
         q = self._dispatcher.place(p.id, p.items[0])
@@ -108,7 +111,7 @@ class Producers(Component):
                 self._producer_waits(p)
 
     def room_made(self) -> None:
-        """Let a producer that waits for room go on, after a task has left a queue."""
+        """Let the producers that wait for room go on, after a task has left a queue."""
         for p in self._producers:
             if p.waiting:
                 p.waiting = False

@@ -2,8 +2,9 @@
 
 Interpretations of the model that are decided here:
 
-- This engine also simulates a run event by event that may skip ahead, but withholds the event hash: an engine that
-  skips does not know the event hash, and a result must not depend on the engine.
+- The native engine may skip ahead (simulate from steal to steal, without the events in between) and then knows no event
+  hash. This engine simulates every event of such a run, and withholds the event hash: a result must not depend on the
+  engine.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ PIECE_ITEMS = 32  # so many items at the end of a range become single entries of
 class ReferenceEngine:
     """One run of one plan; call `run` once and read the components afterwards.
 
-    ``shortcuts`` are the shortcuts that the run may take if the plan allows them.
+    ``shortcuts`` (`polling.Shortcut`) may be taken if the plan allows shortcuts; ``keep_log`` keeps logs for checks.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class ReferenceEngine:
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
-        """Make the components, each from components made before; ``proceed`` and a phase's end lead to later ones."""
+        """Make the components in order; each is given the components made before it that it calls."""
 
         def proceed(w: Worker) -> None:
             self.executor.proceed(w)
@@ -159,7 +160,7 @@ class ReferenceEngine:
 def execute(
     run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
 ) -> tuple[Result, list[Executed] | None]:
-    """Simulate ``run``; see `numasim.engine.simulate.simulate`."""
+    """Simulate ``run``; return its result, and the log of executed segments if ``keep_log``."""
     engine = ReferenceEngine(run, Trace(listener, watcher), keep_log)
     try:
         engine.run()
@@ -169,19 +170,21 @@ def execute(
 
 
 def longest_chains_ps(run: Run, segment_ps: I64) -> list[int]:
-    """Return [phases] the longest chain of work of a pass if segments take these times."""
+    """Return [phases] the longest chain of work in ps of one turn of each phase, if segments take ``segment_ps``."""
     return span.longest_chains_ps(run.plan.workload, segment_ps)
 
 
 def makespan_ps(run: Run) -> int:
-    """Return how long ``run`` takes."""
+    """Return the simulated time of ``run`` in ps."""
     engine = ReferenceEngine(run, Trace())
     engine.run()
     return engine.clock.now
 
 
 def _written_out(run: Run) -> Run:
-    """Return the run of the plan with a row for every task, which this engine needs."""
+    """Return the run of the plan with a row for every task, which this engine needs; some plans keep one row for equal
+    subtrees. Raises InputError if there are too many tasks.
+    """
     try:
         return run.unfolded()
     except InputError as error:

@@ -1,13 +1,18 @@
 """Workers that find no task: phases of fruitless rounds, sleep, and who wakes whom (model 4.15).
 
+A round is a searching worker's probes (looks at queues) from one wait to the next. The rules list phases of rounds,
+each with its number of rounds or its time, and its wait; after the last one the worker may sleep. A taker of a queue is
+a worker that can take tasks from it. A queue is covered if one of its takers searches.
+
 Interpretations of the model that are decided here:
 
-- A worker sleeps only if it may take any task that it finds: not in a nested join `own`, `strict` or `leapfrog`.
+- A worker sleeps only if it may take any task that it finds: not while a task of it waits in a join `own`, `strict` or
+  `leapfrog`.
 - A worker announces its sleep at the instant at which its search ends. From then on others may choose it as the sleeper
-  to wake. A worker that is chosen while it looks again searches on when the look ends.
-- Whoever wakes a sleeper first pays the overhead that it owes. The wake-up time begins after this payment.
+  to wake. A worker that is chosen during its last look at the queues searches on when the look ends.
+- The actor that wakes a sleeper first pays the overhead that it owes; the wake-up time begins after this payment.
 - A sleeper whose nested join ends is woken by the worker that ends the last awaited task.
-- When a phase begins, worker 0 wakes, one by one, the workers of its team that sleep from the phase before.
+- When a phase of the program begins, worker 0 wakes, one by one, the workers of its team that still sleep.
 """
 
 from __future__ import annotations
@@ -30,11 +35,13 @@ from numasim.strategy.idle import BOUND_JOINS, NEVER_PS, Phase
 from numasim.strategy.picking import candidates, in_force
 from numasim.strategy.steal_plan import decode_levels
 
-NO_TASK = 2**64 - 1  # in place of a task, in the record of a worker that wakes
+NO_TASK = 2**64 - 1  # in place of a task, in the record of the event at which a worker wakes
 
 
 class Takers(NamedTuple):
-    """Bits of workers: ``sure`` can take from a queue until the iteration ends, ``now`` can take at present."""
+    """The takers of a queue as sets of bits, one a worker: ``now`` those at present, ``sure`` those that stay takers
+    until the iteration (the pass through the program's outermost loop) ends.
+    """
 
     sure: int
     now: int
@@ -61,21 +68,21 @@ class Resting(Component):
         self._proceed = proceed
         self._sleeps_in_joins = run.plan.join not in BOUND_JOINS
         self._everybody = Takers(*[(1 << len(run.workers)) - 1] * 2)
-        # [queues] bits of the workers that take from the queue as their own, then by each level; empty: all workers do
+        # [queues] the takers as owners, then by each steal level; all empty if every worker takes from every queue
         own, *by_level = [
             [Takers(_bits(row == Reach.ALWAYS), _bits(row != Reach.NEVER)) for row in part] for part in rule.reach
         ] or [[]]
         self._owners = own
         self._levels = list(zip(decode_levels(run.plan.steal)[0], by_level, strict=False))
         by_searchers = rule.cap > 0 or rule.at in ("no-searcher", "uncovered") or rule.chain_by == "last-searcher"
-        # whether a rule depends on the number of searchers
+        # whether workers count the searching ones in a shared word: some rule depends on their number
         self._counts = (rule.sleeps and by_searchers) or any(phase.crowded for phase in rule.phases)
         self._hidden = run.plan.steal.queues["hidden"].tolist()
         self._searching = 0  # bits of the workers that search
         self._covering = 0  # bits of the searching workers that may take every task
         self._sleepers: list[int] = []  # announced or asleep workers, in the order of announcements
-        self._pushes = 0
-        self._joining: dict[int, int] = {}  # the sleeper that waits for the children, or the group, of a task
+        self._pushes = 0  # tasks put into queues that are not hidden
+        self._joining: dict[int, int] = {}  # {task that waits in a join: the worker that sleeps in this join}
         self._on_checked = run.clock.reaction(self._checked)
         self._on_paid = run.clock.reaction(self._settle)
         self._on_woken = run.clock.reaction(self._woken)
@@ -84,7 +91,9 @@ class Resting(Component):
     # ---- searching -------------------------------------------------------------------------------------------------
 
     def begin_search(self, w: Worker) -> None:
-        """The worker has become idle: let it search, unless too many workers search and its own queue is empty."""
+        """Let a worker that has become idle search, unless it may sleep, too many workers search, its own queue is
+        empty and it has no task taken in advance.
+        """
         w.pushes_seen = -1
         w.timeouts = 0
         if not self._may_sleep(w) or self._has_room(w) or self._keeps_tasks(w):
@@ -137,7 +146,10 @@ class Resting(Component):
             self._lines.pool(w, writes=True)
 
     def end_search(self, w: Worker) -> None:
-        """The worker has found a task, or its join has ended: end its search; it may wake sleepers."""
+        """End the search of a worker that has found a task or whose join has ended. Unless woken workers wake others,
+        it wakes ``chain`` takers of each queue that holds tasks and is not covered any more; if there is no such queue
+        and the rule is `finder`, ``chain`` workers of all.
+        """
         if not self.may_search(w):
             return
         self._leave(w)
@@ -150,8 +162,8 @@ class Resting(Component):
             self._wake_some(w, takers, rule.chain)
 
     def _uncovered(self) -> list[Takers]:
-        """Return the takers of the queues whose tasks no searching worker can take, once for queues with equal takers;
-        or all workers, if every worker can take from every queue.
+        """Return the takers of each queue that holds tasks and is not covered, once for queues with equal takers. If
+        every worker can take from every queue, return all workers, or nothing if one searches.
         """
         if not self._owners:
             return [] if self._searching else [self._everybody]
@@ -162,7 +174,7 @@ class Resting(Component):
         return list(found.values())
 
     def _takers(self, q: int) -> Takers:
-        """Return the workers that can take a task from queue ``q``."""
+        """Return the takers of queue ``q``."""
         if not self._owners:
             return self._everybody
         queues = self._queues
@@ -176,23 +188,25 @@ class Resting(Component):
         return Takers(sure, sure | now)
 
     def _passing(self, workers: int, level: int) -> int:
-        """Return the bits of those of ``workers`` that the gate of ``level`` lets pass."""
+        """Return the bits of those ``workers`` for which the gate of ``level`` (a limit on live subtrees) is open."""
         passes = (self._prober.passes_gate(w.id, level, self._queues) for w in self._workers)
         return workers & sum(each << at for at, each in enumerate(passes))
 
     def _who_can_cover(self, takers: Takers) -> int:
-        """Return the bits of the sure takers if one of these workers sleeps, else of all present takers."""
+        """Return the bits of the workers that cover a queue if they search: the sure takers if one of these sleeps,
+        else all present takers.
+        """
         sleeps = any(takers.sure >> sleeper & 1 for sleeper in self._sleepers)
         return takers.sure if sleeps else takers.now
 
     def _cover(self, takers: Takers) -> bool:
         return bool(self._who_can_cover(takers) & self._covering)
 
-    # ---- phases of rounds ------------------------------------------------------------------------------------------
+    # ---- phases of rounds, naps ------------------------------------------------------------------------------------
 
     def wait_ps(self, w: Worker, probed: bool) -> int | None:
-        """Return the wait after a fruitless round of the worker, and count the round; None if the worker's phases are
-        over and it may sleep.
+        """Count a fruitless round of the worker; return the wait in ps after it (perhaps a nap, asleep), or None if the
+        worker's phases of rounds are over and it may sleep.
         """
         phase = self._phase(w)
         if phase is None and self._may_sleep(w):
@@ -213,7 +227,7 @@ class Resting(Component):
         return wait_ps
 
     def _phase(self, w: Worker) -> Phase | None:
-        """Return the phase of the round that the worker has just made; None if all phases are over."""
+        """Return the phase of rounds to which the worker's last round belongs; None if all phases are over."""
         if w.fails == 1:
             w.phase = w.phase_rounds = 0
         for phase in self._rule.phases[w.phase :]:
@@ -253,7 +267,9 @@ class Resting(Component):
     # ---- falling asleep --------------------------------------------------------------------------------------------
 
     def lie_down(self, w: Worker) -> bool:
-        """The worker ends its search; return False if it makes one more round before it sleeps."""
+        """Let a worker at the end of its search announce its sleep, and sleep, perhaps after a last look at the queues.
+        Return False if it makes one more round first, since tasks may have been pushed meanwhile.
+        """
         rule, searched = self._rule, self.may_search(w)
         if rule.recheck == "events" and searched and w.pushes_seen != self._pushes:
             w.pushes_seen = self._pushes
@@ -271,7 +287,7 @@ class Resting(Component):
         return True
 
     def _look_again(self, w: Worker) -> None:
-        """Probe every queue from which the worker can take, one after the other, in one step."""
+        """Look, in one step, at every queue but the own one from which the worker can take, one after the other."""
         looked = [q for q in range(len(w.probe_ps)) if q != w.own and self._reaches(w, q)]
         if self._lines:
             for q in looked:
@@ -286,7 +302,7 @@ class Resting(Component):
         return not self._owners or any(takers[q].now >> w.id & 1 for takers in named)
 
     def _checked(self, w: Worker) -> None:
-        """Go on after the look of `_look_again`."""
+        """Search on if the look of `_look_again` can find a task, else sleep."""
         if w.sleep == Sleep.ANNOUNCED and self._liveness.can_find(w):
             self._forget(w)
             self._get_up(w)
@@ -294,7 +310,9 @@ class Resting(Component):
             self._settle(w)
 
     def _settle(self, w: Worker) -> None:
-        """Let the worker pay the overhead that it owes, then sleep, unless another worker has chosen it meanwhile."""
+        """Let the worker pay the overhead that it owes, then sleep; if another worker has chosen it meanwhile, or its
+        join has ended, it searches on.
+        """
         if w.sleep == Sleep.CALLED or self._joins.is_over(w):
             self._forget(w)
             self._get_up(w)
@@ -316,7 +334,7 @@ class Resting(Component):
         w.step_ps = 0
         if w.stack:
             self._joining[w.stack[-1]] = w.id
-        if w.sleep == Sleep.WAKING:  # woken while it looked again, by a rule that chooses without calling back
+        if w.sleep == Sleep.WAKING:  # woken during its last look, by rules by which it sleeps all the same
             self._clock.schedule(w, WAKE, max(0, w.wake_ps - now))
             self._clock.instead(w, self._on_woken)
             return
@@ -331,7 +349,9 @@ class Resting(Component):
     # ---- waking ----------------------------------------------------------------------------------------------------
 
     def pushed(self, actor: Worker | Producer, q: int, held: bool) -> None:
-        """A task has come into queue ``q``: wake sleepers by the rule; ``held``: the queue held tasks before."""
+        """Wake takers by the rules after a push into queue ``q``, unless it is a slot from which only its owner takes;
+        ``held``: the queue held tasks before.
+        """
         if self._hidden[q]:
             return
         self._pushes += 1
@@ -351,20 +371,22 @@ class Resting(Component):
             self._wake_some(actor, takers, 1)
 
     def missed(self, w: Worker, q: int) -> None:
-        """The worker's probe of queue ``q`` fails because another worker has the lock: wake a sleeper by the rule."""
+        """After a probe of queue ``q`` that failed because another worker has the lock, wake a taker by the rules."""
         if self._rule.missed:
             if self._lines:
                 self._lines.pool(w, writes=False)
             self._wake_some(w, self._takers(q), 1)
 
     def subtree_ended(self, actor: Worker) -> None:
-        """A live subtree has ended, so that a gate may be open for queues from which workers take only by gates."""
+        """Wake one taker of each queue that holds tasks, is not covered and has no sure takers, after the end of a live
+        subtree, which may have opened a gate.
+        """
         for takers in self._uncovered() if self._owners else ():
             if not takers.sure:
                 self._wake_some(actor, takers, 1)
 
     def _wake_some(self, actor: Worker | Producer, takers: Takers, count: int) -> None:
-        """Wake ``count`` sleepers among ``takers``, the sure takers first; wake all of them if the rule says so."""
+        """Wake ``count`` sleepers among ``takers``, the sure ones first, or, by the rule `all`, every one of them."""
         for _ in range(count):
             there = [each for each in self._sleepers if takers.now >> each & 1]
             if not there:
@@ -404,7 +426,9 @@ class Resting(Component):
         w.wake_ps = self._clock.now + delay_ps
 
     def _waking_ps(self, actor: Worker | Producer, w: Worker) -> int:
-        """Return the time from the waking of a sleeper until it looks for a task."""
+        """Return the time in ps from the wake-up call to sleeper ``w`` until ``w`` runs: it depends on whether caller
+        and sleeper share a node, and is longer after a long sleep.
+        """
         costs = self._plan.costs
         asleep = w.sleep == Sleep.ASLEEP and self._clock.now - w.slept_since > costs.deep_ps
         return self._tables.wake_ps[w.node != actor.node] + (costs.deep_wake_ps if asleep else 0)
@@ -432,20 +456,20 @@ class Resting(Component):
         self._recorder.step(WAKE, w.id, NO_TASK, 0)
 
     def _report_idle(self, w: Worker) -> None:
-        """Report the search until now, which a sleep interrupts."""
+        """Report to the watch the idle time since the last report; a sleep begins now."""
         if self._recorder.watch:
             probing_ps = w.idle_steal_ps - w.probing_before_ps
             self._recorder.watch.stretch(Watched.IDLE, w.id, w.began, self._clock.now, 0, 0, probing_ps)
             w.probing_before_ps = w.idle_steal_ps
 
     def _report_sleep(self, w: Worker, began_ps: int) -> None:
-        """Report a sleep that ends now."""
+        """Report to the watch a sleep that ends now."""
         if self._recorder.watch:
             self._recorder.watch.stretch(Watched.PARKED, w.id, began_ps, self._clock.now)
         w.began = self._clock.now
 
     def _get_up(self, w: Worker) -> None:
-        """Let a woken worker search again."""
+        """Let a worker that does not sleep any more, or will not sleep, go on: it searches if it is idle."""
         w.sleep = Sleep.AWAKE
         w.pushes_seen = -1
         if w.idle:
@@ -455,7 +479,7 @@ class Resting(Component):
         self._proceed(w)
 
     def join_ended(self, actor: Worker, task: int) -> None:
-        """The last task that ``task`` waits for has ended: wake the worker that sleeps in its join, if there is one."""
+        """Wake the worker, if any, that sleeps in the join of ``task``, whose last awaited task has ended."""
         sleeper = self._joining.pop(task, None)
         if sleeper is not None and self._workers[sleeper].sleep == Sleep.ASLEEP:
             self._wake(actor, self._workers[sleeper])
@@ -463,7 +487,7 @@ class Resting(Component):
     # ---- phases of the program -------------------------------------------------------------------------------------
 
     def retire(self, w: Worker) -> None:
-        """The phase ends: end the worker's search or wait; a sleeper sleeps on."""
+        """End the worker's search or wait at the end of a phase of the program; a sleeper sleeps on."""
         self._count_out(w)
         self._forget(w)
         if w.rests and not w.naps:
@@ -477,7 +501,9 @@ class Resting(Component):
         self._joining.clear()
 
     def sit_out(self, w: Worker, time_ps: int) -> int:
-        """The worker had no part in a serial phase of ``time_ps``: return how long the worker slept in the phase."""
+        """Return how long, in ps, a worker without a part in the serial phase of ``time_ps`` slept in the phase; the
+        worker may have fallen asleep in it.
+        """
         between_ps = self._rule.between_ps
         if w.sleep == Sleep.ASLEEP:
             return time_ps
@@ -488,7 +514,7 @@ class Resting(Component):
         return time_ps - between_ps
 
     def wake_team(self, team: Sequence[Worker]) -> Iterable[int]:
-        """A phase begins: let worker 0 wake the sleepers of the phase's ``team``; return the ids of these sleepers."""
+        """Let worker 0 wake the sleepers of a phase's ``team`` at its begin; return the ids of these sleepers."""
         chief = team[0]
         chief.sleep = Sleep.AWAKE
         chief.rests = False

@@ -1,4 +1,8 @@
-"""Parts of a run that the components share: plan, seed, tables, clock, recorder, and state without rules."""
+"""Objects that all components of a run share: plan, seed, tables, clock, recorder, and state without rules.
+
+A component is a class with the rules for one matter, such as the search for tasks. A phase is a part of a program
+between two points at which all workers meet. A range is many similar tasks, its items, that one rule describes.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,8 @@ from numasim.strategy.probe import Prober
 
 
 class PhaseProgress:
-    """Counts the tasks of the present phase. ``begins`` is true until all workers have been given their tasks;
-    ``team`` are the workers that take part; ``unmade`` counts the items of ranges that no producer has made yet.
+    """Counts the tasks of the present phase. ``begins`` is true until every worker of the phase has started.
+    ``team`` are the workers that take part in the phase. ``unmade`` counts the range items that are still to be made.
     """
 
     __slots__ = ("_phase_over", "begins", "span_ps", "team", "unfinished", "unmade")
@@ -34,12 +38,12 @@ class PhaseProgress:
         self._phase_over = phase_over
         self.unfinished = 0  # tasks that have not finished
         self.unmade = 0
-        self.span_ps = 0  # the longest chain of work of this phase
+        self.span_ps = 0  # time of the phase's longest chain of work (tasks that wait for each other) so far
         self.begins = False
         self.team: Sequence[Worker] = ()
 
     def begin(self, tasks: int, team: Sequence[Worker]) -> None:
-        """Begin a phase of ``tasks`` tasks, before any of the tasks spawns others."""
+        """Begin a phase with ``tasks`` roots and range items together; a phase without any ends at once."""
         self.unfinished = tasks
         self.span_ps = 0
         self.team = team
@@ -49,7 +53,7 @@ class PhaseProgress:
 
     @property
     def others(self) -> int:
-        """Return how many tasks are made and have not finished, without the task that was made last."""
+        """Return how many tasks are made and have not finished, the task that was made last not counted."""
         return self.unfinished - self.unmade - 1
 
     def spawn(self) -> None:
@@ -57,18 +61,18 @@ class PhaseProgress:
         self.unfinished += 1
 
     def finish(self, tasks: int) -> None:
-        """Count ``tasks`` more finished tasks."""
+        """Count ``tasks`` more finished tasks; the last task of the phase ends the phase."""
         self.unfinished -= tasks
         if not self.unfinished:
             self._phase_over()
 
     def pass_over(self, tasks: int) -> None:
-        """Count ``tasks`` more tasks that were made and finished in closed form."""
+        """Count ``tasks`` more range items as made and finished, without an event for each (`steady`)."""
         self.unfinished -= tasks
         self.unmade -= tasks
 
     def lengthen(self, chain_ps: int) -> None:
-        """Note a chain of work that takes ``chain_ps``."""
+        """Note a chain of work that takes ``chain_ps``: the longest one is kept."""
         if chain_ps > self.span_ps:
             self.span_ps = chain_ps
 
@@ -78,8 +82,9 @@ class PhaseProgress:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """One run; a component takes the parts that the component uses. ``producers`` are the producers of all phases so
-    far; ``control`` and ``measures`` are None if the plan has no controller.
+    """All shared objects of one run. ``producers`` are the producers of all phases so far. ``control`` and ``measures``
+    are None if the plan has no controller (a function that changes the strategy between two iterations);
+    ``spawn_order`` is None unless workers choose at each spawn whether to begin the child at once.
     """
 
     plan: Plan
@@ -104,7 +109,7 @@ class RunState:
 
 
 class Component:
-    """A component of a run, with the parts of the run under their names in `RunState`."""
+    """A component of a run: each ``_name`` is the object ``name`` of `RunState`."""
 
     def __init__(self, run: RunState) -> None:
         self._plan, self._seed, self._tables = run.plan, run.seed, run.tables

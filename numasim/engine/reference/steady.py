@@ -1,10 +1,11 @@
 """Shortcut: production in steady state: equal items are taken and refilled without any other event (model 1.8).
 
-While every worker has work and all items of a worker take equally long, worker w takes an item at ``end[w] + k *
-period[w]``, and the producer refills one queue per item taken, in the order of its round-robin cursor. `follow`
-computes only the times of these takes, which costs much less than simulating the items. It stops at the last instant,
-before the items run out, at which every queue is full again and the producer waits. All counters and the trace hash
-come out as if every item had been an event; the event hash of such a run is not known.
+A producer is a thread that makes the items (similar tasks) of a range and puts them into the workers' own queues. While
+every worker has work and all items of a worker take equally long, worker w takes an item from its queue at ``end[w] + k
+* period[w]``, k = 0, 1, ..., and the producer refills one queue for each item taken, in the order of its round-robin
+cursor. `follow` computes only the times of these takes, and ends at the last instant, before the items run out, at
+which every queue is full again and the producer waits. All counters and the trace hash (of the main events) come out as
+if every item had been an event; the hash of all events of such a run is not known.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ from numasim.engine.reference.clock import SEG_END
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import RunState
 
-LEFT_PER_WORKER = 4  # items per worker that are left for the event-by-event run
+LEFT_PER_WORKER = 4  # items per worker that are left to be simulated event by event
 
 
 @dataclass(frozen=True)
 class Steady:
-    """The state in which every queue is full and the producer waits; times in picoseconds; queue w feeds worker w."""
+    """The state in which every queue is full and the producer waits; times in ps; worker w takes from queue w."""
 
     waiting_since: int
-    cursor: int
-    end: Sequence[int]  # [workers] when the worker takes its next item
-    period: Sequence[int]  # [workers] the time that each needs for an item
-    spare: Sequence[int]  # [workers] tasks that the queue may lose before any worker notices
-    announces: Sequence[int | None]  # [workers] the room in the queue at which the worker announces the room (A-42)
-    push_ps: int
+    cursor: int  # the queue that the producer tries first for the next item
+    end: Sequence[int]  # [workers] when each worker takes its next item
+    period: Sequence[int]  # [workers] the time that each worker needs for an item
+    spare: Sequence[int]  # [workers] tasks that each worker's queue may lose before the worker would steal
+    announces: Sequence[int | None]  # [workers] free places at which each worker marks its queue for thieves (A-42)
+    push_ps: int  # the producer's time for an item
     left: int  # items that the producer has still to make
 
 
 @dataclass(frozen=True)
 class Moment:
-    """An instant at which all takes before ``time_ps`` are refilled; the producer waits from ``waiting_since`` on."""
+    """An instant at which the producer has refilled all takes before ``time_ps``, and waits since ``waiting_since``."""
 
     time_ps: int
     waiting_since: int
@@ -46,15 +47,14 @@ class Moment:
 
 
 def taken_before(steady: Steady, time_ps: int) -> list[int]:
-    """Return [workers] the items taken at times below ``time_ps``."""
+    """Return [workers] how many items each worker takes before ``time_ps``."""
     pairs = zip(steady.end, steady.period, strict=True)
     return [max(0, -(-(time_ps - end) // period)) for end, period in pairs]
 
 
 def follow(steady: Steady) -> Moment | None:
-    """Return the last `Moment` of the steady state, or None if no moment saves events.
-
-    A worker whose items take no time is in no steady state: the worker takes all items at once.
+    """Return the last `Moment` of the steady state, or None if no moment saves events, or if the items of some worker
+    take no time.
     """
     if not all(steady.period):
         return None
@@ -94,7 +94,7 @@ def follow(steady: Steady) -> Moment | None:
 
 
 class SteadyProduction:
-    """Counts steady production in closed form instead of making events."""
+    """Moves a run in steady production on by many items at once, without events."""
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         self._run = run
@@ -108,7 +108,7 @@ class SteadyProduction:
         )
 
     def producer_waits(self, p: Producer) -> None:
-        """Pass over as many items as possible, if nothing happens but the taking and the making of equal items."""
+        """Move the run on by as many items as possible, now that producer ``p`` waits, if the state is steady."""
         prober = self._run.prober
         rule = prober.dealing_rule(p.id)
         if rule is not None and len(p.items) < p.try_below and self._is_steady():
@@ -164,7 +164,7 @@ class SteadyProduction:
         run.recorder.trace.forgo_details()
 
     def _pass_items(self, w: Worker, family: int, taken: int) -> None:
-        """Count ``taken`` items for a worker and move the end of the item in hand."""
+        """Count ``taken`` more items for a worker and move the end of its item in hand by their time."""
         tables, clock = self._run.tables, self._run.clock
         w.tasks += taken
         w.overhead_ps += taken * tables.again_ps
@@ -175,7 +175,7 @@ class SteadyProduction:
         clock.reschedule_flow(w, due)
 
     def _renumber(self, made: int) -> None:
-        """Replace the items in hand and in the queues by the items that come ``made`` items later."""
+        """Replace each item in hand and in the queues by the item that comes ``made`` places later in the range."""
         for w in self._run.workers:
             w.stack[0] += made
         for entries in self._run.queues.entries:

@@ -1,8 +1,9 @@
 """Shortcut: items of a range that a worker executes one after the other from its own queue, as one event (model 1.8).
 
-The times of the items do not depend on other workers. Thieves shorten the stretch at the end of the queue that the
-owner does not use. Workers that look at the queue see the items that are left at that instant. All counters and the
-trace hash come out as if every item had been an event.
+A range is many similar tasks, its items; family f is the rule that describes range f. A stretch is the items of one
+such event. The times of the items do not depend on other workers. Thieves shorten the stretch at the end of the queue
+that the owner does not use. Workers that look at the queue see the items that are left at that instant. All counters
+and the trace hash (of the main events of a run) come out as if every item had been an event.
 """
 
 from __future__ import annotations
@@ -30,24 +31,24 @@ MOST_ITEMS = 1 << 14  # bounds the memory of a stretch
 
 @dataclass
 class Stretch:
-    """The item in hand and the items after it: item i ends at ``end[i]``, when item i + 1 leaves the queue.
+    """The item in hand (index 0) and the items after it: item i ends at ``end[i]``, when item i + 1 leaves the queue.
 
-    ``planned`` is the index of the worker's last item, ``taken`` the number of items that have left
-    the queue.
+    ``planned`` is the index of the stretch's last item, ``taken`` the number of its items that the queue no longer
+    holds, the item in hand not counted.
     """
 
     family: int
-    items: I64
-    total_ps: I64
-    local_ps: I64
-    end: I64
+    items: I64  # [items] number of each item in its range
+    total_ps: I64  # [items] time of each item
+    local_ps: I64  # [items] time of each item if all its bytes were local
+    end: I64  # [items] in ps
     planned: int
     taken: int = 0
 
 
 def may_stretch(plan: Plan, tables: Tables) -> bool:
-    """Tell whether nothing couples the workers, only probes see the length of a queue, owners take all tasks of their
-    queues, and thieves take from the other end.
+    """Tell whether stretches are exact: the time of a task depends on no other worker, only probes see the length of a
+    queue, each owner takes all tasks of its own queue, and thieves take from the other end.
     """
     steal = plan.steal
     if plan.coupled or len(plan.words) or (steal.queues["own_end"] == steal.queues["steal_end"]).any():
@@ -72,15 +73,17 @@ class Stretches(Component):
         self._on_end = run.clock.reaction(self._end)
 
     def start_item(self, w: Worker, task: int) -> None:
-        """Start the item, and all items that the worker takes after this item from the same range."""
-        entry = self._own_range(w) if len(w.stack) == 1 else None  # in a join, each item may be the last
+        """Start an item as a stretch with the items behind it, if these are a range in the worker's own queue and the
+        worker is in no join; else start the item alone.
+        """
+        entry = self._own_range(w) if len(w.stack) == 1 else None  # a join may end after any item
         if entry is None:
             self._known.start_item(w, task)
         else:
             self._start(w, task, entry)
 
     def _own_range(self, w: Worker) -> range | None:
-        """Return the range from which the worker takes its next items."""
+        """Return the range of items that the worker takes next from its own queue; None if it takes no such range."""
         assert w.own is not None
         entries = self._queues.entries[w.own]
         entry = entries[-1 if self._tables.own_end[w.own] else 0] if entries else None
@@ -88,7 +91,7 @@ class Stretches(Component):
 
     def _start(self, w: Worker, task: int, entry: range) -> None:
         assert w.own is not None
-        ordered = entry[::-1] if self._tables.own_end[w.own] else entry  # in the order in which it takes the items
+        ordered = entry[::-1] if self._tables.own_end[w.own] else entry  # in the order in which the worker takes them
         tasks = np.concatenate(([task], np.array(ordered[: MOST_ITEMS - 1], np.int64)))
         family, _ = self._tables.item(task)
         items = tasks - self._tables.range_base[family]
@@ -100,7 +103,7 @@ class Stretches(Component):
         self._clock.instead(w, self._on_end)
 
     def observe(self, q: int) -> None:
-        """Remove the items that the owner of queue ``q`` has taken by now, before another worker looks at ``q``."""
+        """Remove from queue ``q`` the items that its owner has taken by now; called before another worker looks."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is not None and w.own == q:
@@ -113,7 +116,7 @@ class Stretches(Component):
             stretch.taken = taken
 
     def stolen_from(self, q: int) -> None:
-        """Shorten the owner's stretch, after a thief may have taken items from the end that the owner does not use."""
+        """Shorten the stretch of the owner of queue ``q`` by the items that a thief has taken from the other end."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is None or w.own != q:

@@ -1,4 +1,8 @@
-"""Lists that the reference engine reads at every event, made once from the Plan (model 4.1 and 4.4)."""
+"""Lists that the reference engine reads at every event, made once from the Plan (model 4.1 and 4.4).
+
+A range is many similar tasks, its items; family f is the rule that describes range f. Tasks of the graph have the ids
+0, 1, ...; the ids of items follow, range by range. A level is an entry of the strategy's list of places to steal from.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,8 @@ class Tables:
         steal, work, costs = plan.steal, plan.workload, plan.costs
         queues = steal.queues
         self.own = [None if q == NO_QUEUE else int(q) for q in steal.own]
-        self.slot = {int(queues["owner"][q]): int(q) for q in steal.slots.nonzero()[0]}  # of each worker
-        self.in_a_row = queues["in_a_row"].tolist()
+        self.slot = {int(queues["owner"][q]): int(q) for q in steal.slots.nonzero()[0]}  # {worker: its slot}
+        self.in_a_row = queues["in_a_row"].tolist()  # tasks in a row from a slot that close it to new ones; 0: never
         self._home = queues["home"].tolist()
         self.owner = queues["owner"].tolist()
         self.own_end = queues["own_end"].tolist()
@@ -40,7 +44,7 @@ class Tables:
         self.probe_end = [ends[attempt] for attempt in self.attempt]
         self.work_first = steal.work_first
         self.work_first_tiers = steal.work_first_tiers
-        # Where tasks are dispatched by data, the fill of the own queue says nothing of the queue that a task goes to.
+        # If tasks are dispatched by their data, a full own queue makes no worker execute its new tasks at once.
         self.overflows = bool((queues["full"] == Full.INLINE).any()) and not steal.looks_at_data
         self.inlines = self.overflows or plan.inline_above >= 0
         self.refill = steal.refill
@@ -48,7 +52,7 @@ class Tables:
         self.own_never_full = self.own_dispatch and not any(capacity)
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
-        # Whether idle workers can find tasks only in queues that a watch has marked.
+        # Whether idle workers find tasks only in queues whose bit in a watch (a condition on the length) is set.
         plain = self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
         self.sees_marks_only = plain and bool(watched.all())
         self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
@@ -64,7 +68,7 @@ class Tables:
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
 
     def victim(self, q: int) -> int:
-        """Return the worker that owns queue ``q``, or NOBODY."""
+        """Return the worker whose own queue ``q`` is, or NOBODY for a slot or a shared queue."""
         owner: int = self.owner[q]
         return owner if self.own[owner] == q else NOBODY
 
@@ -74,7 +78,7 @@ class Tables:
         return node if home < 0 else home
 
     def item(self, task: int) -> tuple[int, int]:
-        """Return (family, item) of the range-item id ``task``."""
+        """Return (number of the range, number of the item in the range) of the item with id ``task``."""
         if len(self.range_base) == 2:
             return 0, task - self.range_base[0]
         family = bisect_right(self.range_base, task) - 1
@@ -87,7 +91,7 @@ class Tables:
 
     @cached_property
     def _line_ps(self) -> IntArray:
-        """Return [workers, workers] the `line_ps` of each asking worker, in columns; computed if a line moves."""
+        """Return [from worker, to worker] the time in ps to move a cache line between their cores."""
         return line_transfer_ps(self._plan.machine, self._plan.workers)
 
     def line_ps(self, worker: int) -> list[int]:
@@ -103,29 +107,29 @@ class Tables:
         return tuple(int(lock) for lock in (of_level, of_queue) if lock != NO_LOCK)
 
     def take_lock(self, q: int) -> int:
-        """Return the lock that a probe takes to look again after seeing a task in queue ``q``; or `NO_LOCK`."""
+        """Return the lock that a probe takes once it has seen a task in queue ``q``; `NO_LOCK` if it takes none."""
         return self.queue_lock[q] if self._plan.words.looks_first else NO_LOCK
 
     @property
     def line_matrix_ps(self) -> npt.NDArray[np.int64]:
-        """Return [workers, workers] the time to move a cache line to the core of each worker from the core of each."""
+        """Return [to worker, from worker] the time in ps to move a cache line between their cores."""
         return np.ascontiguousarray(self._line_ps.T, np.int64)
 
     @property
     def probe_costs_ps(self) -> tuple[int, int]:
-        """Return the times of a probe of a queue at home and of a queue elsewhere, line transfers not included."""
+        """Return the times in ps of a probe of a queue on the worker's node and on another node, before transfers."""
         costs = self._plan.costs
         return self._plan.machine.probe_ps or (costs.probe_ps, costs.probe_remote_ps)
 
     def probe_ps(self, worker: int) -> list[int]:
-        """Return [queues] the time from sending a probe of each queue to the effect of the probe."""
+        """Return [queues] the time in ps from the start of the worker's probe of each queue until the probe sees it."""
         near, far = self.probe_costs_ps
         node = int(self._plan.workers.node[worker])
         base = [far if self.home(q, node) != node else near for q in range(len(self._home))]
         return [max(MIN_STEP_PS, step) for step in self._with_line(worker, base)]
 
     def take_ps(self, worker: int) -> list[int]:
-        """Return [queues] the overhead of taking the first task of each queue."""
+        """Return [queues] the overhead in ps of the worker for taking the first task of a steal from each queue."""
         return self._with_line(worker, [self._plan.costs.take_ps] * len(self._home))
 
     def _with_line(self, worker: int, base: list[int]) -> list[int]:

@@ -1,4 +1,9 @@
-"""The tiers and labels of tasks that are in force: decisions of a strategy for all tasks (model 4.14)."""
+"""The tiers and labels of tasks that are in force: decisions of a strategy for all tasks (model 4.14).
+
+A strategy can keep subtrees of tasks together. The tier of a task is its place among them: free (above), root (topmost
+task) or local (below). The label of a task is the number of the unit (core, node, ...) for which the task is meant. A
+switch is a bit that turns steal levels and dispatch rules on and off. An item is one of the similar tasks of a range.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,7 @@ class TaskControls:
     """The run's own copy of the tiers, labels and switches; they stay the same while a phase runs."""
 
     def __init__(self, control: TaskControl, tables: Tables, program: Program, queues: TaskQueues) -> None:
-        """Take ``control`` over; ``queues`` shows the switches to the components that decide."""
+        """Begin with the tiers, labels and switches of ``control``; the switches are kept in ``queues``."""
         self._tables = tables
         self._program = program
         self._queues = queues
@@ -45,8 +50,8 @@ class TaskControls:
     def asked_tier(self, task: int) -> int:
         """Return the tier by which dispatch rules place a task.
 
-        A task that has not begun has its own tier. A task that has begun is the rest of a parent, whose worker went on
-        with a spawned child; the rest has the tier of this child. An item of a range is local.
+        A task that has not begun counts by its own tier. A task that has begun, and whose worker went on with the child
+        that it spawned, counts by the tier of this child. An item counts as local.
         """
         program = self._program
         if task >= program.rows:
@@ -55,7 +60,7 @@ class TaskControls:
         return self.tiers[task if at == program.start[task] else program.operand[at - 1]]
 
     def label(self, task: int) -> int:
-        """Return the number of the unit (such as a node) for which a task is meant, or UNKNOWN."""
+        """Return the label of a task; UNKNOWN if it has none."""
         if task < self._program.rows:
             return self._labels[task]
         if self._item_labels:
@@ -68,19 +73,21 @@ class TaskControls:
 
 # ---- How many subtrees of tier root are live in each unit, and how many each unit awaits (model 4.14) ---------------
 #
-# A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and all
-# its descendants have finished. The subtree counts for the unit of the worker that began the root, wherever the tasks
-# run. Until the root begins, the unit that its label names awaits the subtree.
+# A subtree is a task of tier root that has no ancestor of tier root, with all its descendants. It is live from the
+# begin of its root until all its tasks have finished. A live subtree counts for the unit of the worker that began its
+# root, wherever the other tasks run. Before its root begins, the unit that the root's label names awaits the subtree.
 
 
 NONE = -1
 
 
 class LiveSubtrees:
-    """Counts subtrees as their tasks begin, are spawned and finish; used only if the strategy gates a level."""
+    """Counts live and awaited subtrees by unit; used only if the strategy has a gate (a level that is closed while too
+    many subtrees are live).
+    """
 
     def __init__(self, plan: Plan, controls: TaskControls, queues: TaskQueues) -> None:
-        """``controls`` says which subtrees there are; ``queues`` shows the counts to the components that decide."""
+        """``controls`` has the tiers and labels; the counts are kept in ``queues``."""
         self.count = plan.steal.counts_live
         self._gate: list[int] = plan.steal.gate.tolist()
         self._live = [0] * plan.steal.workers
@@ -93,19 +100,19 @@ class LiveSubtrees:
         self.follow()
 
     def follow(self) -> None:
-        """Find the subtree that each task is in by the tiers that are in force; no subtree is live now."""
+        """Find the subtree of each task by the tiers that are in force; called while no subtree is live."""
         if not self.count:
             return
         tiers = self._controls.tiers
-        self._root: list[int] = []  # [tasks] the root of the subtree that each task is in
+        self._root: list[int] = []  # [tasks] the root of each task's subtree, or NONE
         for task, tier in enumerate(tiers):  # parents come before their children
             above = self._root[self._parent[task]] if self._parent[task] >= 0 else NONE
             self._root.append(task if above == NONE and tier == Tier.ROOT else above)
-        self._unit = [NONE] * len(tiers)  # [tasks] where the subtree of each root is live
-        self._left = [0] * len(tiers)  # [tasks] unfinished tasks, of those that exist, in the subtree of each root
+        self._unit = [NONE] * len(tiers)  # [tasks] the unit for which the subtree of each root counts; NONE: not live
+        self._left = [0] * len(tiers)  # [tasks] spawned or called, unfinished tasks in the subtree of each root
 
     def start_phase(self, roots: Sequence[int]) -> None:
-        """Count for each unit the subtrees below ``roots`` that the unit awaits, at the begin of a phase."""
+        """Count, at the begin of a phase with these root tasks, the subtrees below them that each unit awaits."""
         if not self.count:
             return
         self._awaited[:] = [0] * len(self._awaited)
@@ -142,27 +149,28 @@ class LiveSubtrees:
         return True
 
 
-# ---- Whether a worker that spawns begins the child at once, if its thieves and its stack decide (A-50) ----------
+# ---- Whether a worker that spawns begins the child at once, if steals from it and its stack decide (A-50) -----------
 
 
 class SpawnOrder:
-    """Whether each worker now begins a child at its spawn, and the depth of each task on its worker's stack of calls.
+    """Decides whether a worker begins a child at its spawn, and puts the parent into a queue: as long as few of its
+    tasks are stolen, and as the depth of its stack of calls stays below a limit.
 
-    A child that is begun at its spawn stands above its parent. A task from a queue stands at the bottom, unless it is
-    the rest of a parent (its ops behind the spawn) that this same worker has put into the queue.
+    On the stack of calls, a child begun at its spawn stands one above its parent. A task from a queue stands at the
+    bottom, unless it is a parent that this same worker has put into the queue at a spawn.
     """
 
     def __init__(self, rule: Adaptive, rows: int, workers: int, prober: Prober) -> None:
         self._rule = rule
         self._prober = prober
-        self._depth = [0] * rows
-        self._left_by = [0] * rows  # the worker that last put the rest of a parent into a queue
-        self._work_first = [rule.work_first] * workers
-        self._spawns = [0] * workers  # spawns after the last decision on the order
-        self._robbed = [0] * workers  # tasks that other workers had taken at the last decision
+        self._depth = [0] * rows  # [tasks] on its worker's stack of calls
+        self._left_by = [0] * rows  # [tasks] the worker that last put the task, as a parent, into a queue at a spawn
+        self._work_first = [rule.work_first] * workers  # [workers] whether children are begun at their spawns
+        self._spawns = [0] * workers  # [workers] spawns after the worker's last decision
+        self._robbed = [0] * workers  # [workers] tasks stolen from the worker up to its last decision
 
     def goes_first(self, w: Worker, parent: int, child: int) -> bool:
-        """Tell whether the worker begins the child that it spawns now, and puts the rest of the parent into a queue."""
+        """Count a spawn; tell whether the worker begins the child at once and puts the parent into a queue."""
         self._decide(w.id)
         first = self._work_first[w.id] and len(w.stack) - 1 + self._depth[parent] < self._rule.stack
         if first:
@@ -178,12 +186,12 @@ class SpawnOrder:
             self._spawns[worker], self._robbed[worker] = 0, robbed
 
     def begun(self, w: Worker, task: int, started: bool) -> None:
-        """Note that the worker has taken a task from a queue, or goes on with a task that it has ``started``."""
+        """Note that the worker has taken a task from a queue; ``started``: the task has begun before."""
         if not started or self._left_by[task] != w.id:
             self._depth[task] = 0
 
     def at_bottom(self, task: int) -> None:
-        """Note that a task, new or behind a join, is at the bottom of its worker's stack of calls."""
+        """Note that a task (new, or resumed behind a join) is at the bottom of its worker's stack of calls."""
         self._depth[task] = 0
 
     def called(self, caller: int, callee: int) -> None:

@@ -1,4 +1,9 @@
-"""The task graph as plain lists, and the progress of each task: what the reference engine executes."""
+"""The task graph as plain lists, and the progress of each task: what the reference engine executes.
+
+An op is a step of a task: run a segment, spawn, call, wait, ... A group is the tasks that a task, its owner, spawns
+between its ops GROUP and END_GROUP, with all their descendants; END_GROUP waits for all of them. A chain of work is
+a sequence of segments in which each must end before the next begins.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,12 @@ from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import Kind, Op, Phase, Workload
 from numasim.workload.span import Groups
 
-END = max(Op) + 1  # behind the last op of every task
+END = max(Op) + 1  # the code that stands behind the last op of every task
 NOBODY = -1
 
 
 class Program:
-    """Immutable lists of one workload beside the progress of its tasks in the current phase."""
+    """Lists of one workload that never change (up to ``successors``), and the progress of its tasks in this phase."""
 
     def __init__(self, work: Workload) -> None:
         rows = self.rows = work.rows
@@ -27,9 +32,9 @@ class Program:
         self.operand = np.insert(argument, ends, 0).tolist()
         self.group = groups.of_task  # [tasks] the group of each task (model 3.1)
         self.owner = groups.owner
-        self.members = [0] * len(self.owner)  # [groups] tasks that have not finished
-        self.gathering = bytearray(len(self.owner))  # [groups] 1: the owner left its worker's stack at the END_GROUP
-        self.gathered_ps = [0] * len(self.owner)  # [groups] the longest chain of work of finished tasks
+        self.members = [0] * len(self.owner)  # [groups] tasks of the group that have not finished
+        self.gathering = bytearray(len(self.owner))  # [groups] 1: the last task of the group resumes the owner
+        self.gathered_ps = [0] * len(self.owner)  # [groups] the longest chain of work that ends in a finished task
         self.kind = work.kind.tolist()
         self.parent = work.parent.tolist()
         self.subtree_end = work.subtree_end().tolist()
@@ -39,16 +44,18 @@ class Program:
         self.at = list(self.start)  # [tasks] the index of the next op
         self.held = list(self.predecessors)  # [tasks] predecessors that have not finished
         self.pending = [0] * rows  # [tasks] children that have not finished
-        self.waiting = bytearray(rows)  # [tasks] 1: the task left its worker's stack at a WAIT
-        self.spawned = bytearray(rows)  # [tasks] 1: spawned, or a root: predecessors alone hold the task
-        self.spawner = [0] * rows
+        self.waiting = bytearray(rows)  # [tasks] 1: the task waits at a WAIT, and its last child resumes it
+        self.spawned = bytearray(rows)  # [tasks] 1: spawned, or a root: ready once no predecessor is left
+        self.spawner = [0] * rows  # [tasks] the worker that spawned the task
         self.path_ps = [0] * rows  # [tasks] the longest chain of work up to the next op
-        self.joined_ps = [0] * rows  # [tasks] the longest chain of work of finished children
-        self.counter_holder = [NOBODY] * rows  # [tasks] the worker that has the cache line of ``pending``, if lines are
-        self.counter_free_ps = [0] * rows  # served; the line is free from this time on
+        self.joined_ps = [0] * rows  # [tasks] the longest chain of work that ends in a finished child
+        # [tasks] the cache line of ``pending``, if requests for lines queue up: the worker that has the line, and the
+        # time from which the line is free
+        self.counter_holder = [NOBODY] * rows
+        self.counter_free_ps = [0] * rows
 
     def reset(self, root: int) -> None:
-        """Reset ``root`` and the tasks below it to their first op; only predecessors can then hold up the root."""
+        """Set ``root`` and the tasks below it back to their first op, and mark the root as spawned."""
         end = self.subtree_end[root]
         size = end - root
         self.at[root:end] = self.start[root:end]
@@ -70,8 +77,8 @@ class Program:
 class TaskNumbers:
     """Numbers the tasks of the present phase: root by root, in program order below each root.
 
-    Calls and implicit bodies have no number of their own. The items of a range are numbered apart. If no rule of the
-    strategy asks for numbers, no numbers are kept.
+    Called tasks and implicit bodies (work for one worker, which cannot be stolen) do not count. The items of a range
+    are numbered apart. If no rule of the strategy asks for numbers, every task has the number 0.
     """
 
     def __init__(self, plan: Plan, tables: Tables) -> None:

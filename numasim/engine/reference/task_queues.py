@@ -1,10 +1,11 @@
 """The task queues of a run: contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
 
-An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
-length is always the number of tasks, copies included. A watch has two lengths: a queue's bit is set at a length of at
-least the first, cleared at a length of at most the second, and stays in between. The owners of queues alone may write
-the bits of the status `announced` (A-42). The bits that say whose owners sleep follow no length. The thresholds S and s
-are those of Vikranth's thesis (eq. 3.3 and 3.4).
+An entry is a task id, a `Shared` task, or a Python ``range`` of task ids that stands for as many tasks. The length is
+the number of tasks, copies included. A *watch* is one bit for each queue, by which thieves choose queues. Most watches
+have two lengths: a queue's bit is set at a length of at least the first, cleared at a length of at most the second, and
+stays in between. Other bits are written for the queue's owner: `announced` (thieves may steal, A-42), and `asleep`. S
+and s are thresholds of each queue (Vikranth's thesis, eq. 3.3 and 3.4): thieves may steal from a queue of S or more
+tasks, and its owner steals elsewhere once s tasks are left.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from numasim.strategy.steal_plan import StealPlan, Thresholds
 #
 # S = C - lambda * T_push        s = mu * T_pop
 #
-# with C the capacity, lambda the arrival rate of tasks at the queue, mu the rate at which its worker executes them, and
-# T_push, T_pop the mean times of a push and a pop. Both products are rounded up; all arithmetic is on integers.
+# with C the capacity, lambda the arrival rate of tasks at the queue, mu the rate at which its worker executes tasks,
+# and T_push, T_pop the mean times of a push and a pop. Both products are rounded up; all arithmetic is on integers. The
+# strategy may name other rules or fixed values.
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,17 @@ class Measured:
 
     capacity: int
     pushes: int
-    span_ps: int  # time from the start of the run, in which the pushes came
-    executed: int
+    span_ps: int  # time since the start of the run
+    executed: int  # tasks that the worker has executed
     busy_ps: int  # time that the worker spent executing tasks
     peak_sum: int  # sum, over all queues, of the longest length of each queue so far
     queues: int
 
 
 def first_thresholds(rule: Thresholds, capacity: list[int]) -> tuple[list[int], list[int]]:
-    """Return (S, s) before anything is measured: S = C - 1 (at least 1), by rule `avail` s + 1, and s = 1."""
+    """Return (S, s), each [queues], before anything is measured: s = 1, and S = C - 1 (at least 1) or, by rule
+    `avail`, s + 1. A value that the strategy fixes (``min_tasks`` for s, ``max_tasks`` for S) replaces these.
+    """
     low = [rule.min_tasks if rule.min_tasks is not None else 1] * len(capacity)
     if rule.max_tasks is not None:
         return [rule.max_tasks] * len(capacity), low
@@ -56,7 +60,7 @@ def first_thresholds(rule: Thresholds, capacity: list[int]) -> tuple[list[int], 
 
 
 def computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measured) -> tuple[int, int]:
-    """Return (S, s) of one queue from the measures of its worker."""
+    """Return (S, s) of one queue from the measures of its worker; values that the strategy fixes stay."""
     low = rule.min_tasks if rule.min_tasks is not None else max(1, _ceil(seen.executed * pop_ps, seen.busy_ps))
     if rule.max_tasks is not None:
         return rule.max_tasks, low
@@ -76,7 +80,7 @@ ANNOUNCED_BY_OWNERS = (OWNER_MARK, OWNER_EXACT_MARK)
 
 
 class Shared:
-    """A task with entries in several queues; the first worker that takes an entry has ``claimed`` the task."""
+    """A task with entries in several queues; ``claimed`` once a worker has taken one: the other entries are void."""
 
     __slots__ = ("claimed", "task")
 
@@ -86,12 +90,12 @@ class Shared:
 
 
 class TaskQueues:
-    """All queues of one run. ``entries``, ``length`` and ``watch`` are read directly on the hot path."""
+    """All queues of one run; ``entries`` and ``length`` are [queues], ``watch`` is [watches][queues]."""
 
     def __init__(self, plan: StealPlan, piece: int = 1, report: Callable[[int, int], None] | None = None) -> None:
         """Begin with empty queues; ``piece`` items of a range become single entries when one of them is taken.
 
-        ``report`` is called with a queue and its length whenever the length changes, for a watch.
+        ``report`` is called with a queue and its length after every change of the length, except by `drop`.
         """
         count = len(plan.queues)
         self.entries: list[deque[int | range | Shared]] = [deque() for _ in range(count)]
@@ -99,8 +103,8 @@ class TaskQueues:
         self.total = 0
         self.iteration = 0
         self.switches = 0
-        self.live: Sequence[int] = ()  # subtrees by unit, written by `LiveSubtrees`
-        self.awaited: Sequence[int] = ()  # subtrees that each unit awaits, written by `LiveSubtrees`
+        self.live: Sequence[int] = ()  # [units: cores, nodes, ...] subtrees under way in each (`LiveSubtrees`)
+        self.awaited: Sequence[int] = ()  # [units] subtrees that are still to begin in each
         self.piece = piece
         self.pushes = [0] * count
         self.peak = [0] * count
@@ -156,8 +160,8 @@ class TaskQueues:
         return task
 
     def sift(self, q: int, back: int, most: int) -> int:
-        """Drop the entries of tasks that others have claimed, among the ``most`` entries at one end of queue ``q``;
-        return how many of these entries are left.
+        """Drop the entries of tasks that others have claimed, among the ``most`` tasks at one end of queue ``q``: the
+        back (1) or the front (0). Return how many of these tasks are left.
         """
         if not self._copies:
             return min(most, self.length[q])
@@ -179,7 +183,7 @@ class TaskQueues:
         return min(seen, most) - dropped
 
     def drop_claimed(self) -> None:
-        """A phase has ended: drop the entries of all tasks that were claimed elsewhere."""
+        """Drop the entries of all tasks that were claimed from other queues, at the end of a phase."""
         if self._copies:
             for q, length in enumerate(self.length):
                 self.sift(q, 0, length)
@@ -190,7 +194,7 @@ class TaskQueues:
         return type(entry) is Shared and entry.claimed
 
     def _open(self, entries: deque[int | range | Shared], items: range, back: int) -> int:
-        """Put the range back except for a few items at its end, which become entries; take the first of these."""
+        """Return the item at one end of a range; ``piece`` items there become single entries, the rest stays one."""
         count = min(self.piece, len(items))
         rest, few = (items[:-count], items[-count:]) if back else (items[count:], items[:count])
         if rest:
@@ -202,7 +206,7 @@ class TaskQueues:
         return few[0]
 
     def drop(self, q: int, back: int, count: int) -> None:
-        """Take ``count`` tasks off the range at one end of queue ``q``."""
+        """Drop ``count`` tasks from the range that is the entry at one end of queue ``q``."""
         entries = self.entries[q]
         items = entries.pop() if back else entries.popleft()
         assert isinstance(items, range)
@@ -220,7 +224,7 @@ class TaskQueues:
         return entry[-1 if back else 0] if isinstance(entry, range) else entry
 
     def mark(self, q: int) -> None:
-        """Bring the watch bits of queue ``q`` up to date with its length."""
+        """Bring those watch bits of queue ``q`` that follow its length up to date."""
         n = self.length[q]
         for bits, (at, until) in self._bounds:
             if n >= self._bound(q, at):
@@ -229,31 +233,32 @@ class TaskQueues:
                 bits[q] = 0
 
     def owner_takes(self, q: int) -> None:
-        """The owner is about to take a task from the queue: announce the queue if it has S tasks."""
+        """Announce queue ``q``, whose owner takes a task, if it has S tasks or more (by the exact rule: exactly S)."""
         for bits, exact in self._by_owner:
             if self.length[q] == self.high[q] or (not exact and self.length[q] > self.high[q]):
                 bits[q] = 1
 
     def owner_executed(self, q: int) -> None:
-        """The owner has executed a task: take back the announcement if the queue has s tasks left."""
+        """Take back the announcement of queue ``q``, whose owner has executed a task, if the queue has s tasks or fewer
+        (by the exact rule: exactly s).
+        """
         for bits, exact in self._by_owner:
             if self.length[q] == self.low[q] or (not exact and self.length[q] < self.low[q]):
                 bits[q] = 0
 
     def owner_searches(self, q: int) -> None:
-        """The owner begins to search: the owner is a thief now, and no victim."""
+        """Take back the announcement of queue ``q``, whose owner begins to search."""
         for bits, _ in self._by_owner:
             bits[q] = 0
 
     def owner_sleeps(self, q: int, sleeps: bool) -> None:
-        """The owner of queue ``q`` has announced its sleep, or sleeps no longer."""
+        """Set the bit `asleep` of queue ``q`` to whether its owner sleeps or is about to."""
         for bits in self._asleep:
             bits[q] = sleeps
 
     def room_to_announce(self, q: int) -> int | None:
-        """Return the least room (free places) at which the owner announces queue ``q`` as it takes a task; None: never.
-
-        The owner is assumed to take tasks while the room grows.
+        """Return the number of free places at which the owner announces queue ``q``, if the queue begins full and its
+        owner takes task after task; None if the owner never announces the queue.
         """
         room = self.capacity[q] - self.high[q]
         if not self._by_owner or room < 0:
@@ -261,7 +266,7 @@ class TaskQueues:
         return room if self._by_owner[0][1] else 0
 
     def announce(self, q: int) -> None:
-        """Announce queue ``q``, by its owner."""
+        """Set the bit `announced` of queue ``q``."""
         for bits, _ in self._by_owner:
             bits[q] = 1
 

@@ -1,10 +1,14 @@
-"""Looking for work: own queue, rounds of probes, steals, back-off (the interpreter's ``free(w)``; model 4.1 to 4.4).
+"""Looking for work: own queue, rounds of probes, steals, back-off (model 4.1 to 4.4).
+
+A *level* is an entry of the strategy's list of places to steal from; a *probe* looks at one queue for one level; a
+*round* is the probes from one back-off (wait) to the next. *Idle* is a worker that searches or backs off. The *stack*
+holds a worker's task in hand, on top of the tasks that wait in joins. A *slot* is a small queue before the own queue.
 
 Interpretations of the model that are decided here:
 
-- A round in which no queue was probed still reads the announcements of other workers: the next round starts at least
+- A round in which no queue was probed still reads the bits by which queues are marked: the next round starts at least
   the time of one local probe later.
-- A worker that waits in a nested join checks whether it may go on after every fruitless probe and at every poll.
+- A worker that waits in a join checks whether the join has ended after every fruitless probe and every back-off.
 """
 
 from __future__ import annotations
@@ -27,8 +31,8 @@ from numasim.strategy.probe import is_due
 from numasim.strategy.sync_places import NO_LOCK
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
-PATIENCE_ROUNDS = 256  # after so many fruitless rounds in a row a worker asks whether a round can ever succeed
-PATIENCE_PASSES = 65_536  # after so many steals into queues the thief asks whether any task has been begun
+PATIENCE_ROUNDS = 256  # at each multiple of this number of fruitless rounds in a row a worker checks for a deadlock
+PATIENCE_PASSES = 65_536  # at each multiple of this number of steals into queues the thief checks that any task runs
 
 
 class LazyQueues(Protocol):
@@ -45,7 +49,7 @@ PassOver = Callable[[Worker, int, int], int]
 
 
 class Thief(Component):
-    """Finds something to run for a worker that has nothing."""
+    """Finds a task for a worker that has none in hand, or whose task in hand waits in a join."""
 
     def __init__(
         self,
@@ -61,11 +65,12 @@ class Thief(Component):
         lazy_queues: LazyQueues | None,
         pass_over: PassOver | None,
     ) -> None:
-        """``proceed`` is called with a worker that has found something. ``lines`` are the lines of queues if lines are
-        served, ``resting`` the rules for idle workers if there are any.
+        """``proceed`` is called with a worker that has found a task, or whose join has ended. ``lines`` are the cache
+        lines of queues if requests for lines queue up (model 5.6), ``resting`` the rules for idle workers if any.
 
         The last two arguments are shortcuts: queues that are brought up to date when another worker looks at them, and
-        a function (worker, time of the poll, time of the next change) that counts rounds and returns their time.
+        a function (worker, end of the back-off, time of the next change) that counts the fruitless rounds between the
+        two times and returns how long they take, in ps.
         """
         super().__init__(run)
         self._gated = run.live.count
@@ -82,8 +87,8 @@ class Thief(Component):
         self._strict = run.joins.strict
         self._refill = run.tables.refill
         self._polls = run.prober.polls
-        self._passes = 0  # steals after which the thief began no task at once
-        self._progress_seen = (0, 0)
+        self._passes = 0  # steals, if the strategy has a refill threshold: their tasks all went into queues
+        self._progress_seen = (0, 0)  # `Liveness.progress` at the last check of `_pass_on`
         self._copies = run.plan.steal.copies
         self._own_end = run.tables.own_end
         self._pop_ps = run.tables.pop_ps
@@ -101,7 +106,9 @@ class Thief(Component):
     # ---- own queue -------------------------------------------------------------------------------------------------
 
     def seek(self, w: Worker) -> bool:
-        """Take the next implicit body or own task, or start to search; False when the worker is now idle."""
+        """Begin a task of the agenda (given to this worker alone), else an own task, else search; before own tasks,
+        probe the levels that are due between tasks. Return False if the worker now waits for a probe or a back-off.
+        """
         if self._yield_ps and w.tasks != w.looked:
             w.looked = w.tasks
             w.owed_ps += self._yield_ps
@@ -121,8 +128,8 @@ class Thief(Component):
         return self._start_round(w)
 
     def _pop_own(self, w: Worker, keep: int | None) -> bool:
-        """Begin the task of the slot, else the next own task if the queue holds more than ``keep`` (None: its
-        threshold s; A-10).
+        """Begin a task of the slot, else of the own queue if this queue holds more than ``keep`` tasks (None: more than
+        its threshold s; A-10). Return whether a task was begun.
         """
         if w.slot is not None and self._queues.length[w.slot] and self._pop(w, w.slot, 0):
             w.slot_run += 1
@@ -134,7 +141,9 @@ class Thief(Component):
         return True
 
     def _pop(self, w: Worker, q: int, least: int) -> bool:
-        """Begin the next task of a queue of the worker if the queue holds more than ``least`` tasks."""
+        """Begin the next task of the worker's queue ``q`` if it holds more than ``least`` tasks and the worker's join
+        allows the task; return whether a task was begun.
+        """
         queues = self._queues
         end = self._own_end[q]
         if self._lines:
@@ -160,7 +169,9 @@ class Thief(Component):
         return True
 
     def _sift(self, q: int, end: int, most: int) -> int:
-        """Drop the copies of claimed tasks from one end of a queue; return how many of ``most`` entries are left."""
+        """Drop the copies of tasks that other workers have begun from the ``most`` tasks at one end of a queue; return
+        how many of these tasks are left.
+        """
         before = self._queues.length[q]
         left = self._queues.sift(q, end, most)
         if self._producers and self._queues.length[q] != before:
@@ -172,7 +183,7 @@ class Thief(Component):
             self.end_idle(w)
         w.fails = 0
         program = self._program
-        if self._tracks_parent:  # worker 0 counts as the parent of roots and items
+        if self._tracks_parent:  # worker 0 counts as the spawner of roots and items
             self._prober.ran(w.id, program.spawner[task] if task < program.rows else 0)
         if task < program.rows:
             if self._work_first and program.at[task] != program.start[task]:
@@ -218,7 +229,7 @@ class Thief(Component):
         self._recorder.step(POLL, w.id, w.failed, w.failed_remote)
 
     def _report_idle(self, w: Worker, failed: int, failed_remote: int) -> None:
-        """Report the idle time after the last reported row; waits for locks cut an idle episode into pieces."""
+        """Report to the watch the worker's idle time since the last report, with its ``failed`` steal attempts."""
         assert self._recorder.watch is not None
         probing_ps = w.idle_steal_ps - w.probing_before_ps
         now = self._clock.now
@@ -226,7 +237,7 @@ class Thief(Component):
         w.probing_before_ps = w.idle_steal_ps
 
     def retire(self, w: Worker) -> None:
-        """End the idle time of a worker at the end of a phase: the worker has no pending event any more."""
+        """End the worker's part in a phase, at the end of the phase: no pending event and no owed overhead is left."""
         if self._resting:
             self._resting.retire(w)
         if w.idle:
@@ -237,10 +248,10 @@ class Thief(Component):
         w.fails = w.owed_ps = w.owed_owner_ps = w.owed_thief_ps = 0
 
     def _take_back(self, w: Worker, left_ps: int) -> None:
-        """Subtract from the counters the part of the pending step, ``left_ps``, that lies behind the end of the phase.
+        """Subtract from the counters the last ``left_ps`` of the pending step, which lie behind the end of the phase.
 
-        A step consists, in this order, of other overhead, of waits for lines at pushes, pops and joins, of waits for
-        lines at probes and takes, and of the probe or wait.
+        A step consists, in this order, of other overhead, of waits for cache lines at pushes, pops and joins, of waits
+        for cache lines at probes and takes, and of the probe or wait.
         """
         cut = min(left_ps, w.step_ps)
         if w.rank == LOOK:
@@ -257,7 +268,7 @@ class Thief(Component):
         w.overhead_ps -= left_ps - thief_ps - owner_ps
 
     def compute_thresholds(self, w: Worker) -> None:
-        """Compute S and s of the worker's queue from the worker's measures so far."""
+        """Compute the thresholds S and s of the worker's own queue from the measures so far (`computed_thresholds`)."""
         now = self._clock.now
         if w.own is None or not now:
             return
@@ -282,7 +293,7 @@ class Thief(Component):
         return due and not w.idle and self._joins.may_probe(w)
 
     def _poll(self, w: Worker) -> bool:
-        """Probe the levels that are due: a short idle episode in which the worker does not search."""
+        """Probe the levels that are due between tasks; the worker is idle, but not one of the searching workers."""
         if not w.polling:
             w.polling = True
             self._prober.set_polls(w.id, w.tasks, w.polled)
@@ -291,7 +302,7 @@ class Thief(Component):
         return self._start_round(w)
 
     def _end_poll(self, w: Worker) -> bool:
-        """The poll found nothing: take an own task, or begin to search."""
+        """Begin an own task, else a search, after the probes between tasks found nothing."""
         w.polling = False
         self._prober.set_polls(w.id, 0)
         if w.held:
@@ -306,7 +317,9 @@ class Thief(Component):
     # ---- rounds ----------------------------------------------------------------------------------------------------
 
     def _start_round(self, w: Worker) -> bool:
-        """Begin a round, or go on with a round that the back-off after a probe has interrupted (A-30)."""
+        """Begin a round, or go on with a round that the back-off after a probe has interrupted (A-30). Return whether
+        the worker has something to run. A round under locks begins after the overhead that is owed.
+        """
         if w.naps and self._resting:
             self._resting.end_nap(w)
         if w.round_goes_on:
@@ -321,7 +334,7 @@ class Thief(Component):
         return self._next_probe(w)
 
     def _next_probe(self, w: Worker) -> bool:
-        """Send the next probe of the round; return True if the round is over and the worker has something to run."""
+        """Start the next probe of the round, else end the round; return whether the worker has something to run."""
         probe = next(w.probes, None)
         if probe is None:
             return self._end_poll(w) if w.polling else self._end_round(w)
@@ -342,7 +355,7 @@ class Thief(Component):
         self._clock.schedule_idle(w, LOOK, step)
 
     def _end_round(self, w: Worker) -> bool:
-        """The round found nothing: take a task that is left in the own queue, else wait and begin the next round."""
+        """After a fruitless round, begin the task taken in advance, else any own task, else back off."""
         if w.held:
             self._release_held(w)
         if self._begin_reserved(w) or self._pop_own(w, 0):
@@ -353,11 +366,13 @@ class Thief(Component):
                 w.steal_attempts += 1
                 w.failed += 1
         if w.probed and self._backs_off_after_probes:
-            return self._start_round(w)  # each probe has had its wait
+            return self._start_round(w)  # the worker has backed off after each probe
         return self._back_off(w, w.probed)
 
     def _back_off(self, w: Worker, probed: bool) -> bool:
-        """Poll after a wait; if nothing can be found before some instant, pass over the polls before that instant."""
+        """Start the next round after a wait. If all queues are empty until some instant, the shortcut `pass_over`
+        counts the rounds before this instant. Raise DeadlockError if no round can ever succeed.
+        """
         self._waits.count_failure(w, self._prober.victim_stream(w.id))
         if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
             raise self._liveness.deadlock()
@@ -380,15 +395,15 @@ class Thief(Component):
         return False
 
     def _give_up(self, w: Worker) -> bool:
-        """The worker has come to the end of its search: it sleeps, or makes one more round before it does."""
+        """End the worker's search: it sleeps, or makes one more round first. Return whether it has something to run."""
         assert self._resting is not None
         return not self._resting.lie_down(w) and self._start_round(w)
 
     # ---- steals ----------------------------------------------------------------------------------------------------
 
     def _look(self, w: Worker) -> None:
-        """A probe has come to its queue. If the probe sees tasks and the queue has a lock of its own, it takes effect
-        once it has that lock, too; the probe is fruitless if another worker has the lock.
+        """Let the worker's probe look at its queue. If it sees tasks and has to lock the queue, it steals once it has
+        the lock; it is fruitless if another worker has the lock.
         """
         if self._lazy_queues:
             self._lazy_queues.observe(w.target)
@@ -404,14 +419,16 @@ class Thief(Component):
             self._take_effect(w, 0)
 
     def _look_again(self, w: Worker) -> None:
-        """The worker has the lock of a queue in which it has seen tasks: others may have taken them during the wait."""
+        """Look again, now with the queue's lock: other workers may have taken the tasks while this one waited."""
         count = self._found(w)
         if not count:
             self._sync.release(w.held.pop(), w.id)
         self._take_effect(w, count)
 
     def _found(self, w: Worker) -> int:
-        """Return how many tasks the worker's probe takes from the queue as it is now; 0 if a gate has closed."""
+        """Return how many tasks the worker's probe takes from the queue as it is now; 0 if the level is closed to the
+        worker (by a gate, a limit on the subtrees under way), or if its join forbids the task.
+        """
         q, level = w.target, w.level
         if self._gated and not self._prober.passes_gate(w.id, level, self._queues):
             return 0
@@ -425,7 +442,9 @@ class Thief(Component):
         return count
 
     def _take_effect(self, w: Worker, count: int) -> None:
-        """Steal, or go on with the round."""
+        """Steal ``count`` tasks, or, if there are none, go on with the round; count the probe as a steal attempt,
+        unless its level looks at the worker's own queues.
+        """
         q, level = w.target, w.level
         if self._tables.attempt[level]:
             self._count_attempt(w, q, count)
@@ -459,7 +478,9 @@ class Thief(Component):
             w.failed_remote += remote
 
     def _take(self, w: Worker, q: int, end: int, count: int) -> None:
-        """Steal ``count`` tasks: begin the first and queue the others; with a refill threshold, queue all tasks."""
+        """Steal ``count`` tasks: begin the first and put the others into the own queue. With a refill threshold (the
+        number of own tasks at which a worker steals), put all there. A worker with a helper thread: `_exchange`.
+        """
         self._recorder.step(LOOK, w.id, q, count)
         if self._lines:
             self._lines.take(w, q, end)
@@ -486,7 +507,7 @@ class Thief(Component):
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Count a steal after which no task was begun: thieves may pass a few tasks to and fro for ever."""
+        """Count a steal after which no task was begun; raise DeadlockError if thieves only pass tasks to and fro."""
         self._passes += 1
         if self._passes % PATIENCE_PASSES:
             return
@@ -495,7 +516,9 @@ class Thief(Component):
             raise self._liveness.deadlock(passed=True)
 
     def _missed(self, w: Worker) -> bool:
-        """After a fruitless probe, tell whether the worker has something to run."""
+        """Go on after a fruitless probe: with the task behind an ended join, a task taken in advance, a back-off or the
+        next probe. Return whether the worker has something to run.
+        """
         if self._joins.is_over(w) or self._begin_reserved(w):
             return True
         if self._backs_off_after_probes and not w.polling:
@@ -505,14 +528,14 @@ class Thief(Component):
             return self._back_off(w, probed=True)
         return self._next_probe(w)
 
-    # ---- units (tasks of a worklist) taken in advance --------------------------------------------------------------
+    # ---- tasks of a worklist (one queue for all workers) taken in advance, so that a helper thread can prefetch -----
 
     def _wants_two(self, w: Worker) -> bool:
-        """Tell whether the worker has a helper, and no unit that the helper could prepare."""
+        """Tell whether the worker has a helper thread, and no task taken in advance for which the helper prefetches."""
         return self._helpers is not None and self._helpers.has(w) and w.reserved < 0
 
     def _exchange(self, w: Worker, taken: list[int]) -> None:
-        """Begin the unit that the worker holds, else the first unit taken, and hold the last one."""
+        """Begin the task taken in advance, else the first of ``taken``; the other one is now the task in advance."""
         assert self._helpers is not None
         units = [*([w.reserved] if w.reserved >= 0 else []), *taken]
         taken.clear()
@@ -521,7 +544,9 @@ class Thief(Component):
         self._helpers.follow(w)
 
     def _begin_reserved(self, w: Worker) -> bool:
-        """Begin the unit that the worker holds because the worklist is empty; a busy lock is waited for."""
+        """Begin the task taken in advance, unless the queue probed last holds tasks (its lock was busy); return whether
+        the task was begun.
+        """
         if w.reserved < 0 or (w.probed and self._prober.amount(w.level, self._queues.length[w.target])):
             return False
         assert self._helpers is not None
@@ -533,7 +558,9 @@ class Thief(Component):
     # ---- locks of the search ---------------------------------------------------------------------------------------
 
     def _pass_locks(self, w: Worker) -> None:
-        """Take the locks of the next probe, that of its level first, send it, and release the locks of the last."""
+        """Release the locks that the next probe does not need, wait for those that it needs (the level's, then the
+        queue's), and then start the probe.
+        """
         needed = self._tables.probe_locks(w.level, w.target)
         for lock in [lock for lock in w.held if lock not in needed]:
             w.held.remove(lock)
@@ -545,13 +572,13 @@ class Thief(Component):
             self._request(w, missing, self._pass_locks)
 
     def _request(self, w: Worker, lock: int, then: Callable[[Worker], None]) -> None:
-        """Wait for a lock, and go on with ``then`` once the worker has it."""
+        """Ask for ``lock``; ``then`` is called with the worker once it has the lock."""
 
         def granted(actor: int) -> None:
             self._workers[actor].held.append(lock)
             then(self._workers[actor])
 
-        self._clock.expect(w, POLL, w.due)  # the worker has no event of its own, and does no work
+        self._clock.expect(w, POLL, w.due)
         if self._recorder.watch:
             self._report_idle(w, 0, 0)
         self._sync.request(lock, w.id, granted)
@@ -562,7 +589,7 @@ class Thief(Component):
         w.held.clear()
 
     def _leave_search(self, w: Worker) -> None:
-        """The search found a task: pay the overhead for it, then release the locks."""
+        """Pay the overhead that is owed for the found task, then release the locks of the search and proceed."""
         if w.owed_ps:
             self._clock.schedule_overhead(w, PUT, 0)
             self._clock.instead(w, self._on_paid)
@@ -571,14 +598,14 @@ class Thief(Component):
             self._proceed(w)
 
     def _paid(self, w: Worker) -> None:
-        """The worker has paid for what a search under locks has found: go on."""
+        """Release the locks of the search and proceed, after the overhead of `_leave_search`."""
         if self._recorder.watch:
             self._recorder.watch.overhead(w.id, self._clock.now)
         self._release_held(w)
         self._proceed(w)
 
     def free_locks(self) -> None:
-        """At the end of a phase, take all locks of searches back."""
+        """Take all locks of searches from the workers that hold them or wait for them, at the end of a phase."""
         if self._locks_search:
             for w in self._workers:
                 w.held.clear()

@@ -1,9 +1,14 @@
 """Where work comes from and when work ends: phases with their roots and ranges (model 1.1 and 3.5).
 
+A phase is a part of a program between two points at which all workers meet; a run of a phase is a turn; an iteration is
+a pass through an outermost loop of phases. A phase starts with roots (tasks) and perhaps a range (many similar tasks,
+its items). To deal is to give roots or items to workers. A worker's agenda is the tasks that it begins before tasks of
+its queue; its backlog the tasks for which no queue had room.
+
 Interpretations of the model that are decided here:
 
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
-- If no queue has room for a root or an item, the worker to which the root or item was dealt begins it.
+- If no queue has room for a root or an item, the worker to which it was dealt keeps it in its backlog.
 """
 
 from __future__ import annotations
@@ -50,10 +55,10 @@ class WorkSource(Component):
         self._executor = executor
         self._resting = resting
         self._steps = steps(run.plan.workload.phases, run.plan.workload.loops)
-        self._step = Step(0, 0, 0, False)  # the present step
-        self._ended = 0  # ended runs of phases
-        self._start_ps = 0
-        self.span_ps = 0  # sum of the longest chains of work of all phases that have ended
+        self._step = Step(0, 0, 0, False)  # the present turn: its phase, iteration and number
+        self._ended = 0  # turns that have ended
+        self._start_ps = 0  # start of the present turn
+        self.span_ps = 0  # sum of the longest chains of work of all turns that have ended
         self.rows = PhaseRows()
 
     # ---- the begin of a phase --------------------------------------------------------------------------------------
@@ -65,7 +70,7 @@ class WorkSource(Component):
         self.start_phase()
 
     def start_phase(self) -> None:
-        """Give out the roots and the range of the next phase and let the workers begin."""
+        """Start the next turn: deal its roots and its range, and let the workers begin. Without a next turn, stop."""
         step = next(self._steps, None)
         if step is None:
             self._clock.stop()
@@ -109,7 +114,7 @@ class WorkSource(Component):
                 self._deal(w, root)
 
     def _give_range(self, phase: Phase, family: int) -> int:
-        """Give out a range, or let a producer make the range; return the number of items."""
+        """Deal the items of range ``family``, or let a producer make them; return the number of items."""
         first = self._tables.range_base[family]
         count = self._plan.workload.ranges[family].count
         if phase.serial:
@@ -130,7 +135,7 @@ class WorkSource(Component):
         return count
 
     def _deal(self, w: Worker, task: int) -> None:
-        """Put a root or an item that is dealt to the worker into the queue that the dispatch rules say.
+        """Put a root or an item that is dealt to the worker into the queue that the strategy's dispatch rules choose.
 
         The first task for the worker's own queue goes to the worker's agenda instead, unless a rule copies tasks. A
         task for which no queue has room goes to the worker's backlog.
@@ -174,7 +179,9 @@ class WorkSource(Component):
         self.start_phase()
 
     def _sums(self) -> tuple[int, ...]:
-        """Return the counts from the begin of the run up to now, in the order of `SUMS`."""
+        """Return counts from the begin of the run up to now: executed tasks, bytes moved from and to the own node's
+        memory, from and to other nodes', bytes from caches, and the counts of steals named in `STEALS`.
+        """
         moved = self._memory.work.node_bytes()
         local = int(np.trace(moved))
         steals = (sum(getattr(w, name) for w in self._workers) for name in STEALS)
@@ -182,7 +189,7 @@ class WorkSource(Component):
         return tasks, local, int(moved.sum()) - local, self._memory.traffic.cached_bytes, *steals
 
     def _end_iteration(self) -> None:
-        """End an iteration: all counts of the iteration are complete, and the next iteration has not begun."""
+        """Give the measures of the iteration that has ended to the controller, if there is one, and follow it."""
         if self._control and self._measures:
             task_ps, task_bytes = self._measures.take()
             node_bytes = self._memory.work.node_bytes().copy()
@@ -192,7 +199,9 @@ class WorkSource(Component):
     # ---- controllers -----------------------------------------------------------------------------------------------
 
     def _follow(self, decision: Decision | None) -> None:
-        """Carry out the controller's decision for the next iteration; None changes nothing."""
+        """Carry out the decision of the strategy's controller (its function that runs between two iterations) for the
+        next iteration; None changes nothing.
+        """
         if decision is not None:
             self._executor.profile_ps = decision.profile_ps
             if decision.policy is not None:
@@ -201,7 +210,9 @@ class WorkSource(Component):
             self._live.follow()
 
     def _wait_at_barrier(self, w: Worker, asleep_ps: int) -> None:
-        """Count that the worker has waited for worker 0 throughout the phase, the last ``asleep_ps`` asleep."""
+        """Count that the worker waited throughout a serial phase, which worker 0 alone executes, at last asleep for
+        ``asleep_ps``.
+        """
         now = self._clock.now
         awake_until_ps = now - asleep_ps
         w.idle_barrier_ps += awake_until_ps - self._start_ps
@@ -218,7 +229,7 @@ def dealt_to(deal: Deal, index: int, count: int, workers: int) -> int:
 
 
 def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -> range:
-    """Return those of the ``count`` items from id ``first`` on that ``worker`` gets: the inverse of `dealt_to`."""
+    """Return those of the ``count`` items from id ``first`` on that `dealt_to` gives to ``worker``."""
     if deal == Deal.CYCLIC:
         return range(first + worker, first + count, workers)
     if deal == Deal.BLOCK:

@@ -1,10 +1,13 @@
 """The bytes that a segment moves, and the wait for the bytes: caches, pages and latencies (model 2.3 to 2.5).
 
-The first pass over an access asks the last-level cache chunk by chunk (`caches` in this package). Further passes are
-served by the second-level cache if the whole footprint of the segment fits, else in part by the last-level cache. Bytes
+A segment is a part of a task: a time of computing, and accesses (bytes of a region of memory, walked in one pass or
+several). A domain is the cores that share a last-level cache; the home of a page is the node whose memory holds it.
+
+The first pass over an access asks the last-level caches chunk by chunk (`caches` in this package). Further passes are
+served by the second-level cache if all bytes of the segment fit there, else in part by the last-level cache. Bytes
 that no cache serves come from the homes of the pages, in proportion to the bytes of the access there. Written bytes are
-fetched for ownership and written back. A miss takes the latency between the nodes, ``mlp / 1000`` of one access at a
-time; if the controller is busy with misses of other workers, the mean wait of an M/D/1 queue may be added.
+fetched for ownership and written back. A miss takes the latency between the nodes, with ``mlp / 1000`` misses of an
+access under way at a time; a wait for the controller (`queueing_ps`) may be added.
 
 Bytes that the second-level cache serves cost no time of their own: the compute rate of a kernel includes them.
 """
@@ -24,7 +27,7 @@ from numasim.workload.graph import Mode
 I64 = npt.NDArray[np.int64]
 
 Brought = dict[tuple[int, int], int]  # bytes that a helper has brought in, by (op of the task, access)
-MOST_BUSY_PPM = 950_000  # with a higher load, the wait of an M/D/1 queue is the wait at this load
+MOST_BUSY_PPM = 950_000  # the wait at a controller with a higher load is the wait at this load
 
 
 class AccessPricing:
@@ -39,15 +42,15 @@ class AccessPricing:
         self._mlp = mlp_of(plan)
         self._latency = plan.machine.latency_ps.tolist()
         self._l2_bytes = plan.machine.caches.l2_bytes if plan.effects.cache != "none" else -1
-        self.queueing_ps = [0] * plan.machine.nodes  # [nodes] the mean wait of a miss at each controller
+        self.queueing_ps = [0] * plan.machine.nodes  # [nodes] the mean wait of a miss at each memory controller
 
     def price(
         self, segment: int, compute_ps: int, place: Place, *, op: int = 0, brought: Brought | None = None
     ) -> Price:
         """Return the cost of a segment that starts now at ``place``, and change caches and pages as the segment does.
 
-        Bytes that a helper has ``brought`` for op ``op`` of the segment's task, and that the segment finds, count as
-        used.
+        Bytes that a helper thread has ``brought`` for op ``op`` of the segment's task count as used if the segment
+        finds them; they are removed from ``brought``.
         """
         pointer, accesses = self._plan.workload.segment_accesses, self._plan.workload.accesses
         mine = range(int(pointer[segment]), int(pointer[segment + 1]))
@@ -60,7 +63,7 @@ class AccessPricing:
         return price
 
     def price_ahead(self, price: Price, j: int, place: Place) -> tuple[int, int]:
-        """Add the cost of reading an access once to ``price``; return (bytes from the own cache, all its bytes)."""
+        """Add to ``price`` the cost of reading access ``j`` once; return (bytes found in the own cache, all bytes)."""
         total = int(self._plan.workload.accesses.row_bytes[j]) * int(self._plan.workload.accesses.rows[j])
         by_home = self._homes(price, j, place.node)
         region = int(self._plan.workload.accesses.region[j])
@@ -73,7 +76,9 @@ class AccessPricing:
         return found.hit, total
 
     def _access(self, price: Price, j: int, place: Place, footprint: int) -> int:
-        """Add to ``price`` the cost of an access; return the bytes that the first pass finds in the own cache."""
+        """Add to ``price`` the cost of access ``j`` of a segment with ``footprint`` bytes; return the bytes that the
+        first pass finds in the own cache.
+        """
         accesses = self._plan.workload.accesses
         total = int(accesses.row_bytes[j]) * int(accesses.rows[j])
         if not total:
@@ -100,7 +105,9 @@ class AccessPricing:
         return found.hit
 
     def _homes(self, price: Price, j: int, node: int) -> list[int]:
-        """Return [nodes] the bytes of an access by home; bytes without a home are placed."""
+        """Touch the pages of access ``j``, and add the cost of faults and migrations to ``price``; return [nodes] the
+        bytes of the access by home.
+        """
         touch = self._pages.touch(j, node)
         page_bytes = self._plan.machine.page_bytes
         moved = touch.migrated.tolist()
@@ -146,7 +153,9 @@ class AccessPricing:
 
 
 def pieces_of(parts: I64, sizes: I64) -> list[Piece]:
-    """Split ``sizes`` [n] bytes of the parts ``parts`` [n] of a region by the region's chunks."""
+    """Return the pieces, one a chunk, of an access that touches ``sizes`` [n] bytes in the parts ``parts`` [n] of a
+    region (`caches`).
+    """
     found: dict[int, Piece] = {}
     for part, size in zip(parts.tolist(), sizes.tolist(), strict=True):
         chunk, bit = divmod(part, CHUNK_BYTES // PART_BYTES)

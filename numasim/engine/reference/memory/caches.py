@@ -1,21 +1,20 @@
 """Last-level caches (model 2.4): how much of an access is in the own domain's cache, in another's, or in memory.
 
-Memory is followed in chunks of 64 KiB. A chunk ages and leaves a cache as a whole. The bytes of a chunk that have been
-brought in are followed in parts of 1 KiB, so that neither blocks that share a chunk nor rows of a wide matrix find
-bytes that nobody has fetched. There are three models:
+A domain is the cores that share a last-level cache. Caches hold memory in chunks of 64 KiB. A chunk leaves a cache as a
+whole. The bytes of a chunk that have been brought in are noted in parts of 1 KiB, so that neither blocks that share a
+chunk nor rows of a wide matrix find bytes that nobody has fetched. There are three models:
 
 - ``none``: every pass goes to memory.
 - ``share``: a chunk that a domain has touched stays in the domain's cache as long as the chunk and the bytes that were
-  brought into the cache after this touch fit into the cache together. A lookup is one comparison with one stamp per
-  chunk and domain. Of further passes over an access, a cache serves the part of the footprint that fits into the
-  worker's fair share: the size of the cache over the number of workers of the domain that have work.
+  brought into the cache after this touch fit into the cache together. Of further passes over an access, a cache serves
+  the part of the segment's bytes that fits into the worker's fair share: the size of the cache over the number of
+  workers of the domain that have work.
 - ``lru``: every domain keeps its chunks in order of use and drops the least recently used chunks. Results under ``lru``
   show how accurate ``share`` is.
 
-A write removes the chunk from all other domains. A write first fetches the bytes (read for ownership), and the bytes
-are written back later; fetch and write-back count as traffic if the chunk was not found. A chunk that is dirty in
-another domain's cache comes from that cache and stays dirty in the reader's cache. If caches forward, clean chunks come
-from other domains, too: each sends the missing bytes that it has, beginning with the domain after the reader's.
+A write removes the chunk from all other domains. A chunk that is dirty (written and not yet written back) in another
+domain's cache comes from that cache and stays dirty in the reader's cache. If caches forward, clean chunks come from
+other domains, too: each sends the missing bytes that it has, beginning with the domain after the reader's.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ PART_BYTES = CHUNK_BYTES // 64  # a chunk's parts are the bits of a word
 
 
 class Piece(NamedTuple):
-    """The bytes that an access touches in a chunk: the number of bytes, and the parts with these bytes."""
+    """The bytes that an access touches in a chunk: the number of bytes, and the parts with these bytes as bits."""
 
     chunk: int
     bytes: int
@@ -72,25 +71,25 @@ class NoCache:
 
 
 def found_of(piece: Piece, parts: int, held: int) -> int:
-    """Return the bytes of ``piece`` in a cache that holds ``held`` bytes of the chunk, in ``parts`` of it."""
+    """Return how many bytes of ``piece`` a cache holds that has ``held`` bytes of the chunk, in its ``parts``."""
     here = piece.bytes * (piece.parts & parts).bit_count() // piece.parts.bit_count()
     return min(here, held)
 
 
 def missing_of(piece: Piece, parts: int, found: int) -> Piece:
-    """Return the piece that a cache misses that holds ``parts`` of the chunk and gave ``found`` bytes."""
+    """Return what is left of ``piece`` after a cache that holds ``parts`` of the chunk gave ``found`` bytes."""
     return Piece(piece.chunk, piece.bytes - found, piece.parts & ~parts)
 
 
 class ChunkCache(ABC):
-    """Caches that are asked chunk by chunk; the key of a chunk is (region, number of the chunk)."""
+    """The caches of all domains, asked chunk by chunk; the key of a chunk is (region, number of the chunk)."""
 
     def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
         self._llc_bytes = llc_bytes
         self._forwards = forwards
 
     def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
-        """Walk an access once."""
+        """Walk an access once, with its effect on the caches; return the bytes that were found."""
         found = Found()
         for piece in pieces:
             self._touch(place, region, piece, writes, found)
@@ -102,14 +101,14 @@ class ChunkCache(ABC):
 
     @abstractmethod
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
-        """Look for a piece of ``region`` and add the bytes that were found to ``found``."""
+        """Access a piece of ``region``, with its effect on the caches; add the bytes in caches to ``found``."""
 
     @abstractmethod
     def _copy(self, domain: int, key: tuple[int, int]) -> Copy | None:
-        """Return the copy of a chunk in the cache of a domain."""
+        """Return the copy of a chunk in the cache of a domain; None if there is none."""
 
     def _forward(self, mine: int, key: tuple[int, int], piece: Piece, found: Found) -> None:
-        """Take the bytes of a piece that other domains have from these domains."""
+        """Add to ``found`` the bytes of a piece that the domains after domain ``mine`` have, each byte once."""
         domains = len(self._llc_bytes)
         for step in range(1, domains):
             other = self._copy((mine + step) % domains, key) if piece.parts else None
@@ -122,16 +121,13 @@ class ChunkCache(ABC):
 
 @dataclass(slots=True)
 class Copy:
-    """A copy of a chunk in one domain's cache, last touched from ``node``.
+    """A copy of a chunk in one domain's cache."""
 
-    ``stamp`` is the domain's time at the last touch (`ShareCache`); ``dirty``: the copy is dirty (`LruCache`).
-    """
-
-    bytes: int
-    parts: int
-    node: int
-    stamp: int = 0
-    dirty: bool = False
+    bytes: int  # bytes of the chunk that have been brought in
+    parts: int  # the parts with these bytes, as bits
+    node: int  # node of the worker that touched the copy last
+    stamp: int = 0  # `ShareCache`: the domain's time at the last touch
+    dirty: bool = False  # `LruCache`
 
 
 @dataclass(slots=True)
@@ -143,12 +139,12 @@ class Chunk:
 
 
 class ShareCache(ChunkCache):
-    """Chunks age with the bytes that their domain brings in.
+    """The model ``share``: chunks age with the bytes that their domain brings in.
 
-    A domain's time is counted in bytes. A chunk moves back with all bytes that are brought in after it, and with every
-    older chunk that is touched and so comes to the front. About ``age / size`` of the chunks in a cache are younger
-    than a chunk of that age, so this part of the touched bytes counts as brought in. Otherwise a cache whose contents
-    are used often enough would hold more than its size.
+    A domain's time is counted in bytes. In a least-recently-used order a chunk moves back with all bytes that are
+    brought in after its touch, and with every older chunk that is touched and so comes to the front. Since about ``age
+    / size`` of all chunks are younger than a touched chunk of that age, a touch adds this part of the chunk's bytes to
+    the time. Otherwise a cache whose contents are used often would hold more than its size.
     """
 
     def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
@@ -181,7 +177,7 @@ class ShareCache(ChunkCache):
         return self._present(self._chunks[key], domain)
 
     def _fetch(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
-        """If a chunk is dirty in another domain, take the chunk from that domain."""
+        """If a chunk is dirty in another domain, add the piece's bytes there to ``found``; it is dirty here now."""
         other = self._present(chunk, chunk.dirty)
         if other is not None:
             found.moved[other.node] = found.moved.get(other.node, 0) + found_of(piece, other.parts, other.bytes)
@@ -195,12 +191,12 @@ class ShareCache(ChunkCache):
         return copy if copy is not None and self._age(copy, domain) + copy.bytes <= self._llc_bytes[domain] else None
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """Return the worker's share of the cache over the footprint of the segment."""
+        """Return (the worker's fair share of the cache, bytes of the segment), the first at most the second."""
         return min(place.share_bytes, footprint), max(1, footprint)
 
 
 class LruCache(ChunkCache):
-    """Every domain keeps chunks in order of use."""
+    """The model ``lru``: every domain keeps its chunks in order of use."""
 
     def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
         super().__init__(llc_bytes, forwards=forwards)
@@ -228,7 +224,7 @@ class LruCache(ChunkCache):
         self._evict(place.domain)
 
     def _fetch(self, place: Place, key: tuple[int, int], piece: Piece, line: Copy, found: Found) -> int:
-        """Take a chunk that is dirty in another domain from there; return the bytes that come from there."""
+        """Take the bytes of the piece from the domain, if any, where the chunk is dirty; return how many there are."""
         for chunks in self._chunks:
             other = chunks.get(key)
             if other is not None and other is not line and other.dirty:
@@ -255,7 +251,7 @@ class LruCache(ChunkCache):
             self._filled[domain] -= line.bytes
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """Return the fraction, as (part, whole), that a second walk over the access finds, and each later walk."""
+        """Walk the access again, with its effect on the caches; return (the bytes that were found, all bytes)."""
         found, whole = Found(), 0
         for piece in pieces:
             whole += piece.bytes
@@ -264,7 +260,7 @@ class LruCache(ChunkCache):
 
 
 Cache = NoCache | ChunkCache
-CACHES: dict[str, Callable[..., Cache]] = {  # makers: of the sizes of the caches by domain, and whether caches forward
+CACHES: dict[str, Callable[..., Cache]] = {  # makers of caches: from [domains] sizes in bytes, and whether they forward
     "none": lambda llc_bytes, forwards=False: NoCache(),
     "share": ShareCache,
     "lru": LruCache,
@@ -272,7 +268,9 @@ CACHES: dict[str, Callable[..., Cache]] = {  # makers: of the sizes of the cache
 
 
 def cache_of(plan: Plan) -> Cache:
-    """Return the last-level caches of the plan's machine; a machine without caches finds nothing."""
+    """Return the last-level caches of the plan's machine, by the model that the plan names; a machine without caches
+    has `NoCache`.
+    """
     machine = plan.machine
     if not machine.caches.llc_bytes:
         return NoCache()

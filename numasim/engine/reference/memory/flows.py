@@ -1,26 +1,29 @@
-"""Work as flows: durations computed at run time by a flow-level model (model 2.5, 2.6, 2.9 and the hook of 1.2).
+"""Work as flows: durations computed at run time by a flow-level model (model 2.5, 2.6, 2.9 and the end of an instant of
+1.2).
 
-A worker's segment or range item is a flow from its start to its end. The needs of a flow are settled at the end of the
-instant in which it starts, when everything of that instant has happened. So the order of events within the instant
-plays no part:
+A worker's segment (a part of a task that computes and accesses memory) or range item (one of many similar tasks) is a
+flow from its start to its end. Resources are controllers, links, caches and the address space. A flow's price is its
+compute time, waits, page faults and units of resources; its nominal time is its time at its worker's speed if no
+resource holds it back; its share is the part of its demands that resources give it. All this is computed at the end of
+the instant in which a flow starts, so that the order of events within the instant plays no part:
 
-1. Starting flows are priced in ascending worker id: caches, pages and the wait for memory.
+1. Starting flows are priced in ascending worker id, each with its effect on caches and pages.
 2. Every flow's nominal time follows from its worker's speed.
-3. Shares of controllers, links, caches and the address space are computed anew.
+3. Shares of all resources are computed anew.
 4. Flows that started, or whose share or nominal time has changed, get the time at which they end.
 
 Interpretations of the model that are decided here:
 
-- Overhead that is owed when a flow starts passes first, undisturbed; the demands of the flow count from its start.
+- Overhead that is owed when a flow starts passes before its work, undisturbed; the demands count during it, too.
 - Progress is exact: the time left of a flow is counted in 2**-48 of a picosecond, as shares are in 2**-48; a flow's
   end is rounded up. If the nominal time changes, the time left is rounded up to picoseconds, scaled and rounded up.
-- Page faults and giving back memory are part of the nominal time, and overhead in the split of times.
-- A worker that goes on with an item of the same range in the same instant keeps its flow. The demands of the flow are
-  the mean of the range's items, so nothing changes for other flows; under contention `snapshot` the flow's share stays.
+- Page faults and giving back memory are part of the nominal time, and count as overhead of the worker.
+- The demands of an item are the mean of its range's items. A worker that goes on with an item of the same range in the
+  same instant keeps the share of its last flow: for other flows nothing changes.
 - Under contention `snapshot` a flow keeps the share that it would get at its start if all resources were shared out
   anew. (If the other flows kept their shares, the last flow to start would get nothing for as long as it runs.)
-- The wait of a flow in the queues of controllers (model 2.5) follows from the controllers' loads when the flow starts.
-  Flows that start in the same instant do not count. The wait is contention. Items of ranges have fixed prices: no wait.
+- The wait of a flow in the queues of controllers (model 2.5) follows from the controllers' loads when the flow starts,
+  without flows that start in the same instant. It counts as contention. Items of ranges have fixed prices: no wait.
 """
 
 from __future__ import annotations
@@ -53,10 +56,10 @@ from numasim.workload.one_worker import LINE_BYTES
 
 # ---- The shares of flows: normalised max-min fairness in integers (model 2.5 and 2.9) --------------------------------
 #
-# A flow that runs undisturbed demands ``q`` units per second of each resource that it uses. Its share phi, in 2**-48,
-# is the part of every demand that the flow gets. All flows that the same resource holds back get the same share, the
-# *level* of that resource, and no flow's share can be raised without lowering the share of a flow with a share as
-# small. A level is rounded down once; sums of used units are exact.
+# A flow that no resource holds back uses ``q`` units per second of each of its resources: its demands. Its share, in
+# 2**-48, is the part of every demand that the flow gets. All flows that the same resource holds back get the same
+# share, the *level* of that resource, and no flow's share can be raised without lowering the share of a flow with an
+# equal or smaller share. A level is rounded down once; sums of used units are exact.
 
 
 SHARE_BITS = 48
@@ -68,8 +71,8 @@ Demands = Sequence[tuple[int, int]]  # (resource, units per second); each resour
 def max_min_shares(capacity: Sequence[int], flows: Sequence[Demands]) -> list[int]:
     """Return [flows] the share of each flow in 2**-48, at least 1; ``capacity`` [resources] is in units per second.
 
-    Each round finds the resource that allows the smallest share (ties: the lowest id), and all flows of that resource
-    get that share.
+    Each round finds the resource that allows the smallest share (ties: the lowest id), and all flows that use this
+    resource and have no share yet get that share. Flows that no resource holds back have the share `ONE`.
     """
     shares = [ONE] * len(flows)
     open_flows = list(range(len(flows)))
@@ -108,27 +111,27 @@ GRAPH = -1  # the range of a flow that is a segment of the graph
 
 @dataclass(slots=True, eq=False)
 class Flow:
-    """A worker's stretch of work; times in picoseconds."""
+    """A segment or range item that a worker executes."""
 
     task: int
     segment: int
-    family: int
-    work_start_ps: int
-    op: int = 0  # position of the op in the flow's task
+    family: int  # number of the item's range; GRAPH for a segment
+    work_start_ps: int  # when the owed overhead has passed
+    op: int = 0  # position in the task of the op that runs the segment
     share: int = ONE
-    held: bool = False  # the share does not change
+    held: bool = False  # the share does not change (contention `snapshot`)
     price: Price = field(default_factory=lambda: Price(0))
     asks: Price = field(default_factory=lambda: Price(0))  # the price from which the demands follow
     demands: Demands = ()
     speed: Speed | None = None
     nominal_ps: int = 0  # time of the whole flow at the worker's present speed, if no resource holds it back
-    left_ps: int = 0  # part of the nominal time left when the nominal time last changed; ``done_ps`` had passed
-    left: int = 0  # part of the nominal time left at ``since_ps``, in 2**-48 ps
+    left_ps: int = 0  # nominal time that was left when the nominal time last changed
+    left: int = 0  # nominal time that was left at ``since_ps``, in 2**-48 ps
     since_ps: int = 0
-    done_ps: int = 0
-    undisturbed_ps: int = 0  # time of the flow at full speed, without page faults
+    done_ps: int = 0  # nominal time that had passed when the nominal time last changed
+    undisturbed_ps: int = 0  # time alone at full speed, without page faults
     queued_ps: int = 0  # the time that waiting in the queues of controllers adds
-    local_ps: int = 0  # time of the flow at full speed, without page faults, if all bytes were local
+    local_ps: int = 0  # time alone at full speed, without page faults, if all bytes were local
 
     def start(self, nominal_ps: int, since_ps: int) -> None:
         """Start the whole flow at ``since_ps``."""
@@ -136,7 +139,7 @@ class Flow:
         self.left, self.since_ps, self.done_ps = nominal_ps << SHARE_BITS, since_ps, 0
 
     def progress(self, now_ps: int) -> None:
-        """Subtract from ``left`` the work that has been done by ``now_ps``."""
+        """Subtract from ``left`` the nominal time that has passed between ``since_ps`` and ``now_ps``."""
         if now_ps > self.since_ps:
             self.left = max(0, self.left - (now_ps - self.since_ps) * self.share)
             self.since_ps = now_ps
@@ -150,24 +153,24 @@ class Flow:
         self.left, self.nominal_ps = self.left_ps << SHARE_BITS, nominal_ps
 
     def end_ps(self) -> int:
-        """Return when the flow ends if nothing changes."""
+        """Return the time in ps at which the flow ends if nothing changes."""
         return self.since_ps - (-self.left // self.share)
 
     def steady_ps(self) -> int:
-        """Return the time of the whole flow at its present speed and share."""
+        """Return the time in ps of the whole flow at its present speed and share."""
         return -((-self.nominal_ps << SHARE_BITS) // self.share)
 
 
 class Flows(Component):
     """Starts and ends the flows of all workers, prices flows, and shares out the resources that they use together.
 
-    ``unsettled`` is true while the hook at the end of this instant is pending.
+    ``unsettled`` is true from a change in this instant until its end, at which speeds and shares are computed anew.
     """
 
     def __init__(self, run: RunState, pages: PageMap, traffic: Traffic) -> None:
         super().__init__(run)
         plan = run.plan
-        self._noise_seed = run.seed  # the seed of the present turn
+        self._noise_seed = run.seed  # the seed of the phase's present run
         self._path_ps = run.program.path_ps
         self._traffic = traffic
         self.unsettled = False
@@ -183,7 +186,7 @@ class Flows(Component):
         self._ran_priced: dict[PricedItems, list[int]] = {items: [] for each in self._items for items in each}
 
     def _price_items(self, placement: Placement) -> list[list[PricedItems]]:
-        """Return [workers][families] items with their prices; workers with the same prices share them."""
+        """Return [workers][ranges] items with their prices; workers with the same prices share the objects."""
         plan = self._plan
         made = {
             seat: [
@@ -220,7 +223,7 @@ class Flows(Component):
         self.activity_changed()
 
     def end(self, w: Worker) -> None:
-        """Split the time of a flow that has ended (model 6)."""
+        """Count the time of the worker's flow, which has ended, by its causes (model 6)."""
         self._clock.refuse()
         flow, now = self._flow_of(w), self._clock.now
         _count_work(w, flow, flow.done_ps + flow.left_ps, now - flow.work_start_ps)
@@ -231,11 +234,11 @@ class Flows(Component):
         self.activity_changed()
 
     def item_ps(self, w: Worker, family: int) -> int:
-        """Return the time of the whole item in hand while nothing changes."""
+        """Return the time in ps of the worker's whole item in hand while nothing changes."""
         return self._flow_of(w).steady_ps()
 
     def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
-        """End the flows of an item and of ``count`` - 1 equal items; a next item ends at ``due_ps``."""
+        """End the worker's item in hand and ``count`` - 1 equal items after it; its next item ends at ``due_ps``."""
         flow = self._flow_of(w)
         if not count:
             return
@@ -247,7 +250,7 @@ class Flows(Component):
         flow.start(flow.nominal_ps, flow.work_start_ps)
 
     def activity_changed(self) -> None:
-        """Settle the shares at the end of this instant."""
+        """Compute speeds, shares and ends anew at the end of this instant; called when a worker's activity changes."""
         if not self.unsettled:
             self.unsettled = True
             self._clock.at_end_of_instant(1, self._settle)
@@ -274,7 +277,7 @@ class Flows(Component):
             self._report_loads(self._recorder.watch)
 
     def _report_loads(self, watch: Watch) -> None:
-        """Report the use of each resource whose use has changed."""
+        """Report to the watch the use of each resource whose use has changed."""
         loads = self._loads()
         for resource in sorted(loads.keys() | self._loads_reported.keys()):
             if loads[resource] != self._loads_reported[resource]:
@@ -282,7 +285,7 @@ class Flows(Component):
         self._loads_reported = loads
 
     def _loads(self) -> Counter[int]:
-        """Return the units per second of each resource that are in use."""
+        """Return for each resource the units per second that flows use."""
         load = Counter[int]()
         for _, flow in self._running():
             for resource, q in flow.demands:
@@ -295,7 +298,7 @@ class Flows(Component):
         return [(w, flow) for w, flow in flows if w.works and flow is not None]
 
     def _price(self, starting: list[Worker]) -> None:
-        """Price the starting flows; each leaves caches and pages changed for the next."""
+        """Price the flows that start, with their effects on caches and pages, and count chains of work."""
         if self._plan.effects.queueing != "none":
             self._queue(self._loads())
         sharers = Counter(w.domain for w in self._workers if w.works)
@@ -313,7 +316,7 @@ class Flows(Component):
             if self.helpers:
                 self.helpers.run_ahead(w, Place(w.domain, w.node, 0), flow.undisturbed_ps, price)
             self._recorder.ledger.pages_migrated += price.migrated
-            w.began = flow.work_start_ps + price.fault_ps  # faults are reported as overhead
+            w.began = flow.work_start_ps + price.fault_ps  # a watch is told of faults as overhead
             if flow.family == GRAPH:
                 self._path_ps[flow.task] += flow.local_ps
             else:
@@ -342,7 +345,7 @@ class Flows(Component):
         return noisy_ps(compute_ps, draw(base(self._noise_seed, DrawClass.DURATION, stream), number), deviation)
 
     def _queue(self, load: Counter[int]) -> None:
-        """Compute the mean wait of an M/D/1 queue at each controller from ``load``, the use by running flows."""
+        """Set the wait of a miss at each controller: the mean wait of an M/D/1 queue with this ``load``."""
         for node in range(self._plan.machine.nodes):
             capacity = self._resources.capacity[node]
             busy = min(MOST_BUSY_PPM, load[node] * MILLION // capacity)
@@ -362,7 +365,7 @@ class Flows(Component):
         return Activity.POLLS if w.idle or w.spins else Activity.EXECUTES
 
     def _apply_speeds(self) -> set[int]:
-        """Give every flow its worker's speed; return the workers whose flows' nominal times have changed."""
+        """Give every flow its worker's speed, and its demands; return the workers whose flows are new or changed."""
         changed = set()
         speeds = self._speeds.of_all([self._activity(w) for w in self._workers])
         for w, flow in self._running():
@@ -397,7 +400,7 @@ class Flows(Component):
         return changed
 
     def _capacity(self) -> list[int]:
-        """Return the capacity of each resource; the more nodes use the address space, the lower its capacity."""
+        """Return [resources] the units per second; those of page faults depend on how many nodes take faults."""
         capacity, faults = list(self._resources.capacity), self._resources.faults
         if faults >= 0:
             users = {w.node for w, flow in self._running() if dict(flow.demands).get(faults)}
@@ -407,13 +410,13 @@ class Flows(Component):
     # ---- traffic ---------------------------------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase, with other noise for the tasks."""
+        """Begin run number ``turn`` of a phase, with other random deviations of the tasks' compute times."""
         self._noise_seed = turn_seed(self._seed, turn)
         for items in (items for families in self._items for items in families):
             items.start_turn(turn)
 
     def fold(self) -> None:
-        """Turn the items that ran after the last call of `fold` into bytes."""
+        """Add up the bytes of the items that started after the last call of `fold`."""
         for priced, items in self._ran_priced.items():
             if items:
                 priced.count(np.array(items), self._traffic)
@@ -425,7 +428,9 @@ class Flows(Component):
 
 
 def _count_work(w: Worker, flow: Flow, done_ps: int, wall_ps: int, times: int = 1) -> None:
-    """Split the time of a flow, ``times`` times over: ``done_ps`` at the flow's speeds, ``wall_ps`` by the clock."""
+    """Count the time of ``times`` flows like this one, by its causes: ``wall_ps`` is the time by the clock, ``done_ps``
+    the part of it that would have passed at the flow's speeds if no resource had held it back.
+    """
     w.work_local_ps += times * flow.local_ps
     w.inflation_numa_ps += times * (flow.undisturbed_ps - flow.local_ps)
     w.overhead_ps += times * flow.price.fault_ps

@@ -1,11 +1,13 @@
 """Helper threads prefetch the bytes of a worker's next unit, a task that the worker has taken in advance, into the
 last-level cache (model 4.11).
 
+A task is a sequence of ops; one kind of op runs a segment: a time of computing and accesses to memory.
+
 Interpretations of the model that are decided here:
 
 - A helper runs while its worker executes a segment, and gets as far as it would without contention in the time of
-  that segment. The helper's demands on controllers and links are added to the worker's flow, so that contention
-  holds back worker and helper together.
+  that segment. The helper's use of controllers and links is added to that of the segment, so that contention holds
+  back worker and helper together.
 - An access that the helper has begun counts as brought in. The time that is missing to the end of the access remains as
   a debt, which the helper pays in its next time.
 """
@@ -27,22 +29,22 @@ from numasim.workload.graph import Mode, Op
 
 @dataclass(slots=True)
 class Helper:
-    """A worker's helper."""
+    """A worker's helper; a unit is -1 if there is none."""
 
     unit: int = -1  # the unit ahead, which the worker will execute next
     brought: Brought = field(default_factory=dict)  # bytes brought in for the unit ahead
     begun: int = -1  # the unit that the worker executes
     brought_before: Brought = field(default_factory=dict)  # bytes brought in for the unit that the worker executes
-    steps: Iterator[Step] = field(default_factory=lambda: iter(()))  # the accesses that are left of the unit ahead
-    debt_ps: int = 0  # the time by which the last access exceeded the helper's time
+    steps: Iterator[Step] = field(default_factory=lambda: iter(()))  # the accesses of the unit ahead still to prefetch
+    debt_ps: int = 0  # the time that is missing to the end of the last access
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An access of a unit: the access of its op, and the helper's computing before it."""
+    """An access of a unit, and the helper's computing before it."""
 
-    op: int
-    access: int
+    op: int  # number of the op in the task
+    access: int  # number of the access in the workload
     compute_ps: int
 
 
@@ -63,13 +65,13 @@ class HelperThreads(Component):
         return self._of[w.id] is not None
 
     def start_phase(self, w: Worker) -> None:
-        """Give the worker a new helper, without a unit."""
+        """Give a worker that has a helper a new one without a unit; the worker owes the overhead of the start."""
         if self._of[w.id] is not None:
             self._of[w.id] = Helper()
             w.owed_ps += self._helpers.start_ps
 
     def follow(self, w: Worker) -> None:
-        """Let the helper go over to the next unit that its worker has taken, as the worker begins the unit before."""
+        """Let the helper begin the worker's next unit, ``w.reserved``, as the worker begins the helper's last one."""
         helper = self._of[w.id]
         assert helper is not None
         helper.begun, helper.brought_before = helper.unit, helper.brought
@@ -77,9 +79,8 @@ class HelperThreads(Component):
         self._begin(helper)
 
     def restart_ps(self, w: Worker) -> int:
-        """Let the worker's helper begin its unit again, after an attempt of the worker's transaction was aborted.
-
-        Returns the time in ps that the restart costs the worker; 0 if the worker has no helper.
+        """Let the worker's helper begin its unit again, after the worker's transaction was aborted. Return the time in
+        ps that the restart costs the worker; 0 if the worker has no helper.
         """
         helper = self._of[w.id]
         if helper is None:
@@ -92,7 +93,9 @@ class HelperThreads(Component):
         helper.steps = self._steps(helper.unit) if helper.unit >= 0 else iter(())
 
     def _steps(self, task: int) -> Iterator[Step]:
-        """Yield a unit's accesses that read, in order, while their bytes together are at most ``lifespan_bytes``."""
+        """Yield the accesses of unit ``task`` that read, in order, as long as their bytes, added up, do not exceed the
+        specification's ``lifespan``.
+        """
         program, work, left = self._program, self._work, self._helpers.lifespan_bytes
         start = at = program.start[task]
         while program.code[at] < int(max(Op)) + 1:
@@ -113,12 +116,12 @@ class HelperThreads(Component):
             at += 1
 
     def brought_for(self, w: Worker, task: int) -> Brought | None:
-        """Return the bytes that the helper has brought for ``task`` if the worker executes this unit."""
+        """Return the bytes that the worker's helper has brought for ``task``, which the worker executes; else None."""
         helper = self._of[w.id]
         return helper.brought_before if helper is not None and helper.begun == task else None
 
     def run_ahead(self, w: Worker, place: Place, time_ps: int, price: Price) -> None:
-        """Let the worker's helper run for ``time_ps``; add the helper's demands to ``price``."""
+        """Let the worker's helper, if any, run for ``time_ps``; add what it uses to ``price``, the worker's segment."""
         helper = self._of[w.id]
         if helper is None:
             return

@@ -1,8 +1,10 @@
 """The memory of a run: how long work takes, given the homes of its data and the work of other workers (model 2).
 
-If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
-while work runs, by a flow-level model (`flows`). `KnownTimes` and `Flows` start segments and items, end them with an
-event of rank SEG_END, and count their time and traffic.
+A segment is a part of a task: a time of computing, and accesses to memory. A range is many similar tasks, its items;
+family f is the rule that describes range f. In uncoupled runs the times of segments and items depend on no other
+worker, and are known when work starts (`KnownTimes`). In coupled runs they are computed while work runs, by a
+flow-level model (`flows`). Both classes start segments and items, end them with an event of rank SEG_END, and count
+their time and traffic.
 """
 
 from __future__ import annotations
@@ -20,8 +22,7 @@ from numasim.engine.reference.run_state import Component, RunState
 from numasim.plan.price import Traffic
 from numasim.plan.segment_times import AccessTimes, RangeTimes, segment_times
 
-# ---- Work whose time is known at the start: no effect couples the workers (model 2.3, with contention and cache
-# `none`).
+# ---- Uncoupled runs (model 2.3, with contention and cache `none`) ----------------------------------------------------
 #
 # The time of a segment on a node, and its bytes, are looked up; accesses that place or move pages are added
 # when the segment starts (model 2.2 and 2.10).
@@ -33,8 +34,8 @@ I64 = npt.NDArray[np.int64]
 class KnownTimes(Component):
     """Starts segments and range items of uncoupled runs; their ends are events of rank SEG_END."""
 
-    unsettled = False  # nothing is ever left to the end of an instant
-    helpers: HelperThreads | None = None  # helpers need a cache, and caches couple the workers
+    unsettled = False  # the ends of all work under way are known at any time
+    helpers: HelperThreads | None = None  # helper threads need a cache, and caches couple the workers
 
     def __init__(self, run: RunState, pages: PageMap, ranges: list[RangeTimes]) -> None:
         super().__init__(run)
@@ -50,14 +51,14 @@ class KnownTimes(Component):
         self._open_accesses = times.open_accesses
         self._total_ps, self._local_ps = _lists(times.total_ps), _lists(times.local_ps)  # [nodes][segments]
         nodes = range(run.plan.machine.nodes)
-        self._ran: list[list[int]] = [[] for _ in nodes]  # segments executed on each node since `fold`
-        self._ran_items: list[list[list[int]]] = [[[] for _ in nodes] for _ in ranges]
-        self._node_bytes = np.zeros((len(nodes), len(nodes)), np.int64)
+        self._ran: list[list[int]] = [[] for _ in nodes]  # [nodes] segments executed since the last `fold`
+        self._ran_items: list[list[list[int]]] = [[[] for _ in nodes] for _ in ranges]  # [ranges][nodes] items, too
+        self._node_bytes = np.zeros((len(nodes), len(nodes)), np.int64)  # [accessing node, home node]
 
     # ---- starts and ends -------------------------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase: times are the same in all turns."""
+        """Do nothing at the begin of a phase's run number ``turn``: times are the same in all of them."""
 
     def start_segment(self, w: Worker, task: int, segment: int) -> None:
         """Start a segment, with the overhead that is owed in front of it."""
@@ -96,10 +97,12 @@ class KnownTimes(Component):
         clock.schedule(w, SEG_END, owed + total_ps)
 
     def end(self, w: Worker) -> None:
-        """Do nothing: the time of the work has been counted at its start."""
+        """Do nothing: the time of a segment or item is counted at its start."""
 
     def touch(self, w: Worker, segment: int) -> int:
-        """Return the time of a segment that places or moves pages; faults and migrations are owed overhead."""
+        """Touch the pages of a segment that may place or move some; return its time in ps. The time of faults and
+        migrations is overhead that the worker owes.
+        """
         ledger = self._ledger
         wait = int(self._times.settled_ps[w.node, segment])
         for access in self._open_accesses[segment]:
@@ -115,21 +118,21 @@ class KnownTimes(Component):
     def activity_changed(self) -> None:
         """Do nothing: in uncoupled runs no worker's speed depends on other workers."""
 
-    # ---- items that are counted in closed form -----------------------------------------------------------------------
+    # ---- items that shortcuts count many at a time -------------------------------------------------------------------
 
     def item_ps(self, w: Worker, family: int) -> int:
-        """Return the time of an item of a uniform family on the worker."""
+        """Return the time in ps of each item of a family of equal items on the worker."""
         return self._ranges[family].item(w.node, 0)[0]
 
     def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
-        """Count ``count`` items of a uniform family that the worker has executed."""
+        """Count ``count`` items of a family of equal items that the worker has executed; ``due_ps`` is not used."""
         total, local = self._ranges[family].item(w.node, 0)
         w.work_local_ps += count * local
         w.inflation_numa_ps += count * (total - local)
         self._node_bytes[w.node] += self._ranges[family].traffic(np.zeros(1, np.int64)) * count
 
     def add_items(self, w: Worker, family: int, items: I64, total_ps: I64, local_ps: I64) -> None:
-        """Count ``items`` of a family that the worker has executed, and their times."""
+        """Count ``items`` (numbers in a family) that the worker has executed, [items] their times and local times."""
         self._node_bytes[w.node] += self._ranges[family].traffic(items)
         w.work_local_ps += int(local_ps.sum())
         w.inflation_numa_ps += int(total_ps.sum() - local_ps.sum())
@@ -138,7 +141,7 @@ class KnownTimes(Component):
     # ---- traffic ---------------------------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Turn the work that ran after the last call of `fold` into bytes per node pair."""
+        """Add up the bytes of the work that started after the last call of `fold`."""
         for node, segments in enumerate(self._ran):
             if segments:
                 self._node_bytes[node] += self._times.traffic[segments].sum(axis=0)
@@ -155,7 +158,7 @@ class KnownTimes(Component):
 
 
 def _lists(arrays: list[I64]) -> list[list[int]]:
-    """Return [nodes][segments] as lists, which are quicker to look up; nodes that share an array share a list."""
+    """Return [nodes][segments] as lists; nodes with the same array share a list."""
     once = {id(array): array for array in arrays}
     made = {key: array.tolist() for key, array in once.items()}
     return [made[id(array)] for array in arrays]
@@ -165,8 +168,8 @@ def _lists(arrays: list[I64]) -> list[list[int]]:
 
 
 class MemorySystem:
-    """``work`` starts and ends segments and items; ``pages`` are the homes of memory, ``traffic`` the bytes that have
-    moved; ``helpers`` is None if no worker has a helper.
+    """``work`` starts and ends segments and items; ``pages`` are the homes of memory; ``traffic`` counts the bytes that
+    have moved in coupled runs; ``helpers`` is None if no worker has a helper thread.
     """
 
     def __init__(self, run: RunState) -> None:

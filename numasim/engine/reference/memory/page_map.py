@@ -1,19 +1,20 @@
 """The page map of a run: the home of each page, and the homes that an access finds (model 2.2, 2.10, 2.11, 4.12).
 
+A region is a contiguous range of the program's memory; the home of a page is the node whose memory holds the page.
 Accesses to regions whose homes are known before the run are settled: their bytes are a table. In the other regions,
-pages are placed and moved while the program runs. The `Stage` in force says how. A *unit* is the pages that are placed
-and moved together (`Placement.unit_pages`), often one page. The *toucher* is the worker whose access touches a page.
+pages are placed and moved while the program runs, by the rules in force (a `Stage`). A *unit* is the pages that are
+placed and moved together, often one page. The *toucher* is the worker whose access touches a page.
 
 - An unplaced page that is touched gets the node that the stage wishes for the page, or else the node of the toucher.
   Reads place pages, too, unless the stage lets only writes place; a read then counts unplaced bytes as on its own node.
 - If several workers touch an unplaced page, the worker with the first event places the page: events of one instant are
-  in the order of rank and actor number (model 1.2), except that in coupled runs the segments that start in one instant
-  touch their pages at the end of the instant, in ascending order of their workers' numbers (`flows`).
+  in the order of their kinds and their workers' numbers (model 1.2). In coupled runs the segments that start in one
+  instant touch their pages at the end of the instant, in ascending order of their workers' numbers (`flows`).
 - A stage may mark all placed pages when it begins. A marked page that is touched migrates to the toucher's node.
 - If memory is scanned, a page that was scanned after its last touch takes a hinting fault at the next touch, and may
   migrate to the node of the toucher.
-- If nodes can be full, a unit without room on its node goes to the nearest node with room for the unit, or, without any
-  such node, to its node all the same. Units that would migrate to a full node stay. The touch removes the mark.
+- If nodes can be full, a unit that is placed goes to the nearest node with room for it, or, without any such node, to
+  its own node all the same. Units that would migrate to a full node stay; their marks are removed.
 """
 
 from __future__ import annotations
@@ -38,35 +39,34 @@ I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
 
 UNPLACED = -1
-NOBODY = -1  # the node of a page's last hinting fault, before the first hinting fault
+NOBODY = -1  # the node of a page's last hinting fault, if it has had none
 
 
 class Touch(NamedTuple):
     """The bytes and pages of one access, and the overhead that the toucher pays."""
 
-    bytes_by_home: I64  # [nodes] footprint on each home, after placing; bytes count once, however often read or written
+    bytes_by_home: I64  # [nodes] bytes of the access on each home, after placing, each byte counted once
     placed: int  # pages that the access placed
     migrated: I64  # [nodes] pages that moved from each node to the toucher's node
-    faults: int  # page faults, including hinting faults, which use the address space
+    faults: int  # pages that took a fault: placed, or hinting faults
     overhead_ps: int  # the time of the faults and migrations
 
 
 @dataclass
 class Tally:
-    """Counts, so far, of the pages that one access has migrated, placed, and let take hinting faults."""
+    """Counts of the pages that one access, walked unit by unit, has touched so far."""
 
     migrated: I64  # [nodes] pages that moved from each node to the toucher's node
     placed: int = 0
-    hinted: int = 0  # pages of the units that took hinting faults
+    hinted: int = 0  # pages that took hinting faults
 
 
 class Scanner:
-    """Automatic NUMA balancing: the touches that take hinting faults, and the hinting faults that let pages migrate
-    (model 2.11).
+    """Automatic NUMA balancing: which touches take hinting faults, and which of these let pages migrate (model 2.11).
 
-    A scan is no event. How often each page has been scanned follows from the time, and a touched page takes a
-    hinting fault if it has been scanned after its last touch. ``begin`` [units] has, for each scanned region, the
-    places of its units in the address space, which has ``space_bytes``.
+    A scan makes the pages of one window of the address space inaccessible until their next touch, which takes a hinting
+    fault; each period scans the next window. A scan is no event: how often a page has been scanned follows from the
+    time. ``begin`` has for each region the address of each unit, in an address space of ``space_bytes``.
     """
 
     def __init__(self, rule: PageRule, since_ps: int, begin: dict[int, I64], space_bytes: int) -> None:
@@ -88,7 +88,9 @@ class Scanner:
         return scanned
 
     def hint(self, region: int, unit: int, node: int) -> bool:
-        """Count a hinting fault of a worker on ``node`` at a unit; return whether the unit migrates to ``node``."""
+        """Count a hinting fault of a worker on ``node`` at a unit; return whether the unit migrates to ``node``: after
+        ``migrate_after`` such faults in a row from this node.
+        """
         if self._node[region][unit] != node:
             self._node[region][unit] = node
             self._in_a_row[region][unit] = 0
@@ -120,17 +122,17 @@ class PageMap:
         self._enter(first)
 
     def start_phase(self, phase: int) -> None:
-        """Start phase number ``phase`` (repeats not counted), with the page policy that is in force from it on."""
+        """Enter the stage that is in force from phase number ``phase`` of the program on, unless it is in force."""
         while self._later and self._later[0].phase <= phase:
             self._enter(self._later.pop(0))
 
     def choose(self, policy: int) -> None:
-        """Go over to policy number ``policy`` of those that a controller may choose."""
+        """Enter page policy number ``policy`` of those among which the strategy's controller chooses."""
         self._enter(self._placement.stages[1 + policy])
 
     def touch(self, access: int, node: int) -> Touch:
-        """Walk an access of a worker on ``node``: pages that are to migrate go to ``node``, and unplaced pages to
-        the node that the stage wishes, or else to ``node``.
+        """Let a worker on ``node`` touch the pages of an access: they are placed and migrate by the rules above. A node
+        without memory counts as the node that holds memory for it.
         """
         node = self._home_of_node[node]
         region = self._region[access]
@@ -155,7 +157,7 @@ class PageMap:
         return self._touched(self._sum(np.where(found == UNPLACED, node, found), pieces), tally)
 
     def bytes_at(self, access: int) -> I64:
-        """Return [nodes] the present footprint of an access on each home; unplaced pages are left out."""
+        """Return [nodes] the bytes of an access on each home at present; unplaced pages are left out."""
         region = self._region[access]
         if region not in self._homes:
             row: I64 = self._settled[access]
@@ -171,7 +173,7 @@ class PageMap:
         return np.repeat(self._homes[region], self._unit_pages[region])[: self._pages[region]]
 
     def node_pages(self) -> I64:
-        """Return [nodes] how many pages of the regions that are not settled live on each node."""
+        """Return [nodes] how many pages of the regions that are not settled each node holds."""
         total = np.zeros(self._nodes, np.int64)
         for region in self._homes:
             homes = self.page_homes(region)
@@ -203,7 +205,7 @@ class PageMap:
         tally.placed += pages
 
     def _revisit(self, region: int, unit: int, node: int, hinted: bool, tally: Tally) -> None:
-        """Touch a unit that is placed, and is marked or takes hinting faults."""
+        """Touch a unit that has a home, and is marked or (``hinted``) takes hinting faults."""
         moves = bool(self._marked[region][unit])
         self._marked[region][unit] = False
         if hinted:
@@ -232,7 +234,7 @@ class PageMap:
         tally.migrated[home] += pages
 
     def _room(self, wanted: int, pages: int) -> int:
-        """Return the node that gets ``pages`` pages that a policy wants on node ``wanted``."""
+        """Return the node on which ``pages`` pages are placed that a policy wants on node ``wanted``."""
         if self._free is None:
             return wanted
         assert self._placement.capacity is not None
@@ -264,7 +266,9 @@ class PageMap:
 
 
 def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) -> tuple[I64, I64]:
-    """Cut ``rows`` pieces of ``row_bytes`` at the borders of units of memory: ([pieces] unit, [pieces] bytes)."""
+    """Cut ``rows`` rows of ``row_bytes``, ``stride`` apart, at the borders of units of ``unit_bytes``; return ([pieces]
+    unit, [pieces] bytes).
+    """
     start = offset + np.arange(rows, dtype=np.int64) * stride
     first = start // unit_bytes
     counts = (start + row_bytes - 1) // unit_bytes - first + 1
@@ -276,11 +280,11 @@ def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) 
     return unit, high - low
 
 
-# ---- The objects of every task of a run, with their present homes (Vikranth's thesis, sections 5.3 to 5.5; model 4.5).
+# ---- The objects of tasks (Vikranth's thesis, sections 5.3 to 5.5; model 4.5) ----------------------------------------
 
 
 class ObjectMap:
-    """The objects of every task of a run, with their present homes."""
+    """The objects of every task of a run (the pieces of memory that its segments access), with their present homes."""
 
     def __init__(self, plan: Plan, placement: Placement, pages: PageMap) -> None:
         table = task_objects(plan.workload, placement)
@@ -296,7 +300,7 @@ class ObjectMap:
         return [self._entry(at) for at in range(self._ptr[task], self._ptr[task + 1])]
 
     def of_item(self, family: int, item: int) -> list[Objects]:
-        """Return the objects of a range item."""
+        """Return the objects of item ``item`` of range ``family`` (a range is many similar tasks)."""
         return [each.of(item) for each in self._families[family]]
 
     def _entry(self, at: int) -> Objects:

@@ -1,11 +1,10 @@
 """The speed of each worker: shared cores, clocks that fall with load, kinds of cores, spread of speeds (model 2.6).
 
 Speeds are in ppm of a worker alone on a core of the fastest kind at the machine's highest clock; compute times refer to
-such a worker. The operating system takes time from a worker that is slower than others: both computing and memory are
-slower for this worker. Otherwise memory is as fast at any clock and for every kind of core; only workers that share a
-core may have to wait longer for memory, if the specification says so. A worker executes while it has work in hand,
-overheads included. It polls while it searches or backs off. It rests while it sleeps in a join or has no part in a
-serial phase.
+such a worker. The spread, a random factor of each worker, scales both computing and memory. Clock and kind of core
+scale computing alone; a shared core slows memory, too, if the specification says so. A worker executes while it has
+work in hand, overheads included. It polls while it searches, backs off, or waits for a lock, an atomic word or at a
+barrier. It rests while it sleeps or has no part in a serial phase.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from numasim.plan.plan import Plan
 
 
 class Activity(IntEnum):
-    """The activity of a worker."""
+    """What a worker does, as far as it changes the speed of other workers."""
 
     EXECUTES = 0
     POLLS = 1
@@ -29,7 +28,7 @@ class Activity(IntEnum):
 
 
 class Speed(NamedTuple):
-    """The speeds at which a worker computes and memory answers the worker, in ppm, at least 1."""
+    """The speeds at which a worker computes and gets bytes from memory, in ppm, at least 1."""
 
     compute_ppm: int
     memory_ppm: int
@@ -62,7 +61,7 @@ class Speeds:
         self._own = [MILLION + noise_ppm(number, effects.worker_spread_ppm) for number in drawn]
 
     def of_all(self, activity: Sequence[Activity]) -> list[Speed]:
-        """Return [workers] the speeds."""
+        """Return [workers] the speed of each, from ``activity`` [workers]."""
         clocks = [self._clock_ppm(cores, activity) for cores in self._cores_of]
         return [self._of(w, activity, clocks[self._socket[w]]) for w in range(len(activity))]
 
@@ -75,7 +74,9 @@ class Speeds:
         return Speed(max(1, compute), max(1, memory))
 
     def _clock_ppm(self, cores: Sequence[Sequence[int]], activity: Sequence[Activity]) -> int:
-        """Return the clock of a socket over the highest clock; it falls with the number of cores that do not rest."""
+        """Return a socket's clock in ppm of its highest one; it falls with the number of cores with a worker that does
+        not rest.
+        """
         if not self._steps:
             return MILLION
         active = sum(any(activity[v] != Activity.RESTS for v in core) for core in cores)

@@ -1,7 +1,9 @@
 """Transactions: attempts that open objects, commit, or abort and begin again (model 4.11).
 
-Between BEGIN and COMMIT a worker only executes segments and opens objects. An abort therefore restores the times that
-the worker had counted when the attempt began, and takes the worker back to the op behind BEGIN.
+A transaction is the part of a task between its ops BEGIN and COMMIT; an attempt is one execution of it. A memory is a
+set of objects; each op that opens an object (LOAD to read it, STORE to write it) draws the object at random. In between
+a worker only executes segments. An abort therefore restores the times that the worker had counted when the attempt
+began, and takes the worker back to the op behind BEGIN.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from numasim.workload.sync_parameters import Role
 
 @dataclass(slots=True)
 class Object:
-    """An object of a memory. ``writer`` is the worker that has opened the object to write it. ``version`` counts the
-    ended transactions that wrote the object, and ``last`` is the worker of the last such transaction. ``conflicts``
+    """An object of a memory. ``writer`` is the worker whose present attempt has opened the object to write it.
+    ``version`` counts the commits that wrote the object, and ``last`` is the worker of the last one. ``conflicts``
     counts the attempts that aborted at the object.
     """
 
@@ -41,7 +43,7 @@ class Object:
 
 
 class ObjectOwners:
-    """The ``objects`` of all memories."""
+    """The objects of all memories, and the draws among them."""
 
     def __init__(self, plan: Plan) -> None:
         words = plan.words
@@ -54,7 +56,9 @@ class ObjectOwners:
         self.objects = [Object() for _ in range(sum(self._count))]
 
     def drawn(self, memory: int, number: int) -> int:
-        """Return the object of ``memory`` that the drawn number ``number`` stands for."""
+        """Return the number of the object of ``memory`` that the random number ``number`` picks, by the weights of the
+        memory's objects.
+        """
         sums = self._weights[memory]
         place = bisect_right(sums, below(number, sums[-1])) if sums else below(number, self._count[memory])
         return self._first[memory] + place
@@ -67,7 +71,7 @@ class ObjectOwners:
 
 @dataclass(slots=True)
 class Read:
-    """An object that an attempt has read, and the version of the object and the time at the reading."""
+    """An object that an attempt has read; ``version`` and ``since_ps`` are its version and the time at the reading."""
 
     number: int
     version: int
@@ -76,19 +80,21 @@ class Read:
 
 @dataclass(slots=True)
 class Attempt:
-    """A worker's present attempt: number ``number`` of a transaction that begins at op ``at``."""
+    """A worker's present attempt at a transaction, with the state to which an abort goes back."""
 
-    at: int
-    path_ps: int
-    number: int = 0
+    at: int  # index of the op behind BEGIN
+    path_ps: int  # the task's longest chain of work up to there
+    number: int = 0  # aborted attempts at this transaction before
     began_ps: int = 0
-    times_ps: tuple[int, ...] = ()  # the worker's counters when the attempt began
+    times_ps: tuple[int, ...] = ()  # the worker's counters named in TIMES when the attempt began
     reads: list[Read] = field(default_factory=list)
     writes: dict[int, int] = field(default_factory=dict)  # {object opened to write it: time of the opening}
 
 
 class Transactions(Component):
-    """Begins, commits and aborts attempts; ``operations`` are the ops of transactions, in the form of `SyncObjects`."""
+    """Begins, commits and aborts attempts; ``operations`` are the ops of transactions by their code: each is called
+    with a worker and the number of a memory, and returns False if the worker's attempt aborts.
+    """
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         super().__init__(run)
@@ -105,14 +111,14 @@ class Transactions(Component):
         }
 
     def object_conflicts(self) -> list[int]:
-        """Return how often an attempt aborted at each object."""
+        """Return [objects] how many attempts aborted at each object."""
         return [each.conflicts for each in self._owners.objects]
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase, counted from zero, whose objects are drawn anew."""
+        """Begin run number ``turn`` (from zero) of a phase, with new draws of objects."""
         self._turn_seed = turn_seed(self._seed, turn)
 
-    # ---- ops: False if the attempt aborts --------------------------------------------------------------------------
+    # ---- ops -------------------------------------------------------------------------------------------------------
 
     def _begin(self, w: Worker, memory: int) -> bool:
         task = w.stack[-1]
@@ -136,7 +142,7 @@ class Transactions(Component):
     def _commit(self, w: Worker, memory: int) -> bool:
         attempt = self._attempts[w.id]
         for read in attempt.reads:
-            one = self._owners.objects[read.number]  # has another worker written it since, or does one write it now?
+            one = self._owners.objects[read.number]  # conflict: another worker has written it since, or writes it now
             other = one.last if one.version != read.version else self._owners.other_writer(read.number, w.id)
             if other is not None:
                 return self._abort(w, memory, read.number, other)
@@ -150,7 +156,9 @@ class Transactions(Component):
         return True
 
     def _drawn(self, w: Worker, attempt: Attempt, memory: int) -> int:
-        """Return the object that the op just passed opens."""
+        """Return the number of the object of ``memory`` that the worker's present op opens; the next attempts draw the
+        same one if the memory says `same`.
+        """
         task = w.stack[-1]
         op = self._program.at[task] - 1 - self._program.start[task]
         stream = base(self._turn_seed, DrawClass.CONFLICT, task)
@@ -176,7 +184,9 @@ class Transactions(Component):
             held += [Held(words + number, w.id, since_ps, now) for number, since_ps in attempt.writes.items()]
 
     def _abort(self, w: Worker, memory: int, number: int, other: int) -> bool:
-        """Abort the attempt that met ``other`` at an object, pay for the abort, and begin the next attempt."""
+        """Abort the worker's attempt, which met worker ``other`` at object ``number``; schedule the overhead of the
+        abort, and begin the next attempt behind it. Return False.
+        """
         attempt, task = self._attempts[w.id], w.stack[-1]
         self._recorder.detail(ABORT, w.id, task, number)
         self._owners.objects[number].conflicts += 1

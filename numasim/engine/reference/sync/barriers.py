@@ -8,8 +8,8 @@
 - `per-domain`: `central` within each node, then among the last party of each node; these last parties open their nodes
   (Vikranth's thesis, section 6.3.1).
 
-Parties are in ascending order of their workers. Times of lines are those of `cache_lines` in this package; a line that
-is written again comes from its last reader. Reads of one line are served one after the other.
+Parties are numbered in ascending order of their workers. A line is a cache line; `cache_lines` has the times of its
+transfers. A line that is written again comes from its last reader. Reads of one line are served one after the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Arrival(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """When the barrier opens, and when each worker goes on."""
+    """When the barrier opens, and when each worker goes on, by worker."""
 
     time_ps: int
     leave_ps: dict[int, int]
@@ -38,18 +38,18 @@ class Opening(NamedTuple):
 
 @dataclass(slots=True)
 class BarrierState:
-    """The parties that have come to a barrier; ``lines`` are the barrier's lines, by worker or node."""
+    """The parties that have come to a barrier, and the barrier's lines, by worker or node, and `SHARED`."""
 
     id: int
-    home: int
-    homes: Sequence[int]  # [workers] the node of a word that is kept for each worker
-    parties: int
+    home: int  # the node of the line of all parties
+    homes: Sequence[int]  # [workers] the node of the line that is kept for each worker
+    parties: int  # how many workers the barrier waits for
     arrivals: list[Arrival] = field(default_factory=list)
     lines: dict[int, Line] = field(default_factory=dict)
-    episode: int = 0
+    episode: int = 0  # how often the barrier has opened
 
     def line(self, of: int, worker: int) -> Line:
-        """Return the line number ``of``, kept for ``worker``."""
+        """Return the line of worker or node ``of``; its home is that of the line kept for ``worker``."""
         if of not in self.lines:
             self.lines[of] = Line(self.homes[worker])
         return self.lines[of]
@@ -66,7 +66,7 @@ SHARED = -1
 
 
 def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple[int, int]:
-    """Return (time at which all workers have counted on one line in the order of arrival, last of these workers)."""
+    """Return (time in ps at which all arrived workers have written the line, one after the other; the last of them)."""
     now = 0
     for arrival in arrivals:
         now = max(now, arrival.time_ps) + times.move(line, arrival.worker)
@@ -74,7 +74,9 @@ def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple
 
 
 def read_out(times: LineTimes, line: Line, time_ps: int, readers: Sequence[int]) -> dict[int, int]:
-    """Return when each of ``readers`` has read the line written at ``time_ps``; the last reader keeps the line."""
+    """Return {reader: time in ps} when each of ``readers``, one after the other, has read the line that its owner wrote
+    at ``time_ps``; the last reader keeps the line.
+    """
     writer, leave = line.owner, {}
     for reader in readers:
         line.owner = writer

@@ -1,8 +1,8 @@
 """Cache lines of sync objects: their owners, and the time to transfer a line (model 5.1; Vikranth's thesis, Table 6.2).
 
-A line comes from the core of its owner, the actor that had the line last. Before any actor has had the line, it comes
-from the memory of its home. If lines are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, a line
-always comes from its home.
+An actor is a worker or a producer (a thread that makes tasks beside the workers). A line comes from the core of its
+owner, the actor that had the line last. Before any actor has had the line, it comes from the memory of its home node.
+If lines are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, a line always comes from its home.
 
 Waking an actor that sleeps on an object takes a time that depends on the distance between the sleeper's node and the
 object's node, whoever wakes the sleeper: `wake_ns` if the object's line lives on the sleeper's node (as in eq. 6.2),
@@ -25,11 +25,11 @@ from numasim.plan.plan import Plan
 class SyncCounts(NamedTuple):
     """The counters of one object: the columns of the table of synchronisation objects."""
 
-    acquisitions: int = 0
-    handoffs_local: int = 0
-    handoffs_remote: int = 0
-    wait_ps: int = 0
-    hold_ps: int = 0
+    acquisitions: int = 0  # of a lock
+    handoffs_local: int = 0  # transfers of lines between actors of one node
+    handoffs_remote: int = 0  # transfers of lines between actors of different nodes
+    wait_ps: int = 0  # sum of the actors' waits for a lock
+    hold_ps: int = 0  # time for which a lock was held
 
     @classmethod
     def of(cls, lines: Iterable[Line], acquisitions: int = 0, wait_ps: int = 0, hold_ps: int = 0) -> SyncCounts:
@@ -41,7 +41,7 @@ class SyncCounts(NamedTuple):
 
 @dataclass(slots=True)
 class Condition:
-    """The waiters of a condition, and how many later actors need not wait (signals without a waiter)."""
+    """A condition: the workers that sleep at it, and ``permits``: how many later workers need not wait."""
 
     line: Line
     permits: int = 0
@@ -64,7 +64,7 @@ def bits_of(members: int) -> Iterator[int]:
 
 @dataclass(slots=True)
 class Line:
-    """A cache line: its home, its owner, and the transfers to another actor of the same node and of another node."""
+    """A cache line: its home node, its owner, and its transfers to an actor on the owner's node and on another node."""
 
     home: int
     owner: int = NOBODY
@@ -74,8 +74,8 @@ class Line:
 
 @dataclass(slots=True)
 class ServedLine(Line):
-    """A line that serves one request after the other: actors with valid copies, as a set of bits, the owner included,
-    and the time from which the line is free (model 5.6).
+    """A line that serves one request after the other, from ``free_ps`` on (model 5.6); ``copies`` is the set of actors
+    with a valid copy as bits, the owner included.
     """
 
     copies: int = 0
@@ -83,7 +83,7 @@ class ServedLine(Line):
 
 
 class LineTimes:
-    """Times of transfers between actors: the workers and, beside worker 0, a producer."""
+    """Times of transfers between actors: the workers, and, with the next number, a producer on worker 0's core."""
 
     def __init__(self, plan: Plan) -> None:
         workers = plan.workers.workers
@@ -95,7 +95,7 @@ class LineTimes:
         self._wake_ps = (plan.costs.wake_ps, plan.costs.wake_remote_ps)
 
     def transfer_ps(self, home: int, source: int, target: int) -> int:
-        """Return the time until a line is with ``target``; ``source`` has the line, or no actor."""
+        """Return the time in ps until a line that ``source`` (an actor or NOBODY) has is with ``target``."""
         if source == NOBODY or not self._cached:
             time_ps: int = self._memory_ps[self.node[target]][home]
         else:
@@ -103,24 +103,25 @@ class LineTimes:
         return time_ps
 
     def between_ps(self, source: int, target: int) -> int:
-        """Return the time of a transfer from the core of one actor to the core of another actor."""
+        """Return the time in ps of a transfer from the core of ``source`` to the core of ``target``."""
         time_ps: int = self._between_ps[source][target]
         return time_ps
 
     def to_ps(self, line: Line, actor: int) -> int:
-        """Return the time until ``actor`` has the line."""
+        """Return the time in ps until ``actor`` has the line."""
         return self.transfer_ps(line.home, line.owner, actor)
 
     def wake_ps(self, line: Line, sleeper: int) -> int:
-        """Return the time from waking ``sleeper``, which sleeps on the line's object, until ``sleeper`` runs."""
+        """Return the time in ps from waking ``sleeper``, which sleeps on the line's object, until ``sleeper`` runs."""
         return self._wake_ps[self.node[sleeper] != line.home]
 
     def serve(self, line: ServedLine, actor: int, writes: bool, now_ps: int, owed_ps: int) -> int:
-        """Let ``actor`` read or write the line after paying the overhead owed; return the time until the line is there.
+        """Let ``actor`` read or write the line; return the time in ps that the access adds to the overhead ``owed_ps``,
+        which passes while the actor waits for its turn.
 
-        A read with a valid copy is free, and so is a write without other copies. Any other access waits until the
-        accesses before it have been served, and takes the transfer from the owner. A write also takes the transfer
-        from the farthest other copy, which becomes invalid. The line serves the access as soon as it is free.
+        A read with a valid copy is free, and so is a write with the only copy. Any other access waits until the
+        accesses before it have been served, and then takes the transfer from the owner; a write takes the longest of
+        the transfers from the owner and the other copies, which become invalid.
         """
         bit = 1 << actor
         if line.copies & bit and (not writes or line.copies == bit):

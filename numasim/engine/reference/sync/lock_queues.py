@@ -1,12 +1,13 @@
 """Which waiter gets a lock next, and how long the handover takes, for every kind of lock (model 5.2 and 5.3).
 
-A free lock goes to the first actor that asks, and is granted when the line has come. A lock that is released while
-other actors wait goes, after the transfer of the line and the time that the kind of lock adds, to
+An actor is a worker or a thread that makes tasks beside the workers. A lock stands on a cache line; a transfer brings
+the line to an actor's core. A free lock goes to the first actor that asks, and is granted when the line has come. A
+lock that is released while actors wait goes, after the transfer of the line and the time that its kind adds, to
 
-- `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first waiter
-  (A-28). The `tas` waiters that lose keep the line busy: each tries again every max(transfer, pause), and each try
-  takes a transfer. The release therefore waits for transfer**2 / max(transfer, pause) for each of them. The winner
-  tries again after half a pause on average.
+- `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or, if the specification
+  says so, the first waiter (A-28). The `tas` waiters that lose keep the line busy: each tries again every max(transfer,
+  pause), and each try takes a transfer. The grant therefore takes transfer**2 / max(transfer, pause) longer for each
+  of them, and half a pause, after which the winner tries again on average.
 - `ticket`: the first waiter; all waiters read the word again, and half of the others before the first waiter.
 - `mcs`: the first waiter, which spins on a line of its own.
 - `mutex`: the first waiter. A waiter that has waited for longer than the spin time is parked and has to be woken, which
@@ -16,9 +17,9 @@ other actors wait goes, after the transfer of the line and the time that the kin
   waiter tries when it is awake: it gets the lock if the lock is free, else it sleeps again, behind all other waiters.
   Once an actor has waited for 1 ms, the release hands the lock over to this actor, as a `mutex` (Go, WebKit).
 - `cohort`: the first waiter of the releasing node, up to ``batch`` times in a row, then the first of another node.
-- `clh`: the first waiter, which spins on the place of the waiter before. An actor that finds the lock free fetches two
-  lines one after the other: the tail, which names the last place, and the last place, which says that the lock is free
-  (Craig 1993; Magnusson, Landin and Hagersten 1994).
+- `clh`: the first waiter, which spins on the line of the waiter before. An actor that finds the lock free fetches two
+  lines one after the other: the one that names the last in the queue, and the line of this last one, which says that
+  the lock is free (Craig 1993; Magnusson, Landin and Hagersten 1994).
 - a word of atomic operations: the first waiter; the operation is done when the actor has the line.
 
 Waiters are in the order of their arrival; waiters that arrive at one instant are in the order of their ids. A free lock
@@ -40,7 +41,7 @@ from numasim.workload.sync_parameters import Role
 
 
 class Waiter(NamedTuple):
-    """An actor that waits for a lock, and the call with which it goes on."""
+    """An actor that waits for a lock since ``since_ps``; ``then`` is called with the actor's id at the grant."""
 
     since_ps: int
     actor: int
@@ -49,40 +50,40 @@ class Waiter(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Server:
-    """The state and counters of one lock."""
+    """The state and counters of one lock or word of atomic operations."""
 
     id: int
     line: Line
     role: Role
     event: ActorEvent = field(init=False)
-    waiters: list[Waiter] = field(default_factory=list)
-    busy: bool = False  # from the instant at which the lock is promised to an actor until its release without a waiter
+    waiters: list[Waiter] = field(default_factory=list)  # without ``next`` and ``woken``
+    busy: bool = False  # held, or on its way to an actor
     next: Waiter | None = None  # the waiter that gets the lock at ``due``
     woken: Waiter | None = None  # `barging`: the waiter that wakes up, and tries to take the lock at ``tries_ps``
     tries_ps: int = 0
-    before: tuple[bool, int, int] = (False, 0, 0)  # (waiting, rank, due) of the woken worker before its promise
-    due: int = 0
+    before: tuple[bool, int, int] = (False, 0, 0)  # (waiting, rank, due) of the worker ``next`` before it was chosen
+    due: int = 0  # time of the grant to ``next``
     holder: int = NOBODY
-    granted_ps: int = 0
-    run: int = 0  # grants in a row within one node
+    granted_ps: int = 0  # when the holder got the lock
+    run: int = 0  # `cohort`: grants in a row within one node
     acquisitions: int = 0
-    wait_ps: int = 0
-    hold_ps: int = 0
+    wait_ps: int = 0  # sum of the waits of all actors that got the lock
+    hold_ps: int = 0  # sum of the times for which the lock was held
 
     def is_free(self, now: int) -> bool:
-        """Tell whether an actor that asks now gets the lock: the lock is promised to no actor, or to the woken waiter,
-        which has not tried yet.
+        """Tell whether an actor that asks now gets the lock: it is neither held nor on its way to an actor, or it is
+        meant for the woken waiter, which has not tried yet.
         """
         return not self.busy or (self.next is not None and self.next is self.woken and now <= self.tries_ps)
 
     def settle(self, now: int) -> None:
-        """Let the woken waiter sleep again if it has found the lock taken before ``now``."""
+        """Let the woken waiter sleep again, behind all waiters, if it tried before ``now`` and found the lock taken."""
         if self.woken is not None and self.woken is not self.next and self.tries_ps < now:
             self.waiters.append(self.woken)
             self.woken = None
 
     def enqueue(self, waiter: Waiter) -> None:
-        """Insert the waiter behind all waiters that came earlier."""
+        """Insert the waiter in the order of (time, id)."""
         self.settle(waiter.since_ps)
         at = len(self.waiters)
         while at and self.waiters[at - 1][:2] > waiter[:2]:
@@ -100,7 +101,7 @@ class Server:
         times.move(self.line, waiter.actor)
 
     def release(self, now: int) -> Held:
-        """Take the lock from the holder; return the holder, and the time for which the lock was held."""
+        """Take the lock from the holder; return who held it from when to when."""
         self.settle(now)
         held = Held(self.id, self.holder, self.granted_ps, now)
         self.hold_ps += now - self.granted_ps
@@ -114,14 +115,14 @@ class Server:
 
 
 class Grant(NamedTuple):
-    """The place of the chosen waiter (`WOKEN`: the waiter that wakes up), and the time until it has the lock."""
+    """The index in `Server.waiters` of the chosen waiter (or `WOKEN`), and the time until it has the lock."""
 
     place: int
     delay_ps: int
 
 
 class LockRules:
-    """Times and rules of the kinds of locks, from a plan."""
+    """The times and settings of a plan that the kinds of locks need."""
 
     def __init__(self, plan: Plan, times: LineTimes) -> None:
         words, costs = plan.words, plan.costs
@@ -130,7 +131,7 @@ class LockRules:
         self.pause_ps, self.futex_ps = costs.pause_ps, costs.futex_ps
 
     def transfers_ps(self, server: Server) -> list[int]:
-        """Return [waiters] the time until the line is with each waiter."""
+        """Return [waiters] the time in ps until the line is with each waiter."""
         return [self.times.to_ps(server.line, waiter.actor) for waiter in server.waiters]
 
     def sleeps(self, waiter: Waiter, now: int) -> bool:
@@ -138,11 +139,11 @@ class LockRules:
         return now - waiter.since_ps > self.spin_ps
 
     def wake_up_ps(self, server: Server, sleeper: Waiter) -> int:
-        """Return the time from the release until the sleeper is awake."""
+        """Return the time in ps from the release until the sleeper is awake."""
         return self.futex_ps + self.times.wake_ps(server.line, sleeper.actor)
 
     def winner(self, transfers_ps: list[int]) -> int:
-        """Return the place of the waiter that wins the race for the line."""
+        """Return the index of the waiter that gets a `tas` or `ttas` lock, from the time until each has the line."""
         return 0 if self.fair else transfers_ps.index(min(transfers_ps))
 
 
@@ -226,4 +227,4 @@ KINDS: dict[str, Callable[[LockRules, Server, int], Grant]] = {  # how each kind
     "clh": _in_line,
     "barging": _barging,
 }
-LINES_WHEN_FREE = {"clh": 2}  # the lines that an actor that finds the lock free fetches, if more than one
+LINES_WHEN_FREE = {"clh": 2}  # how many lines an actor fetches that finds the lock free; other kinds: one

@@ -1,17 +1,18 @@
-"""Waiting for the cache lines of queues and of join counters, if lines are served (model 5.6).
+"""Waiting for the cache lines of queues and of join counters, for runs in which requests for a line queue up (model
+5.6, `line: yes`).
 
 The words of a queue stand on one line, or each end of the queue has a line of its own. Tasks are put in at the back, so
 that a push writes the line of the back end. Taking a task writes the line of the end at which the task is taken, and
-reads the other line; taking the last task writes both lines. A probe reads both lines. If the queue holds a task for
-the probe when the probe is sent, the probe writes at once, as if it took the task: looking and taking are one access.
-An owner that finds its queue empty has read both lines.
+reads the other line; taking the last task writes both lines. A probe (a thief's look at a queue) reads both lines. If
+the queue holds a task for the thief as the probe starts, and has no lock, the probe writes at once, as if it took the
+task: looking and taking are one access. An owner that finds its queue empty has read both lines.
 
-The counter of a task's children has a line of its own. At first the line is with the worker that spawned the first
-child that ends. Every child that ends writes the counter, and so does the task when it passes its wait.
+The counter of a task's unfinished children has a line of its own. At first the line is with the worker that spawned the
+first child that ends. Every child that ends writes the counter, and so does the task when it passes its wait.
 
-The time of an access that waits for a line or moves a line is overhead that the worker owes. A line serves accesses in
-the order of the events that ask for them, from the instant of the event on. Overhead that the worker owed before the
-access passes while the worker waits for its turn.
+The time of an access that waits for a line or moves a line is overhead, which the worker pays before its next event. A
+line serves accesses in the order of the events that ask for them, from the instant of the event on. Overhead that the
+worker owed before the access passes while the worker waits for the line.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.cache_lines import NOBODY, LineTimes, ServedLine
 from numasim.schema.enumerations import End
 
-SHARED_HOME = -1  # in the table of queues: the home is that of the asking worker
+SHARED_HOME = -1  # home of a queue of the whole machine, in the table of queues; here: the node of the queue's owner
 
 
 class QueueLines(Component):
-    """The lines of a run, and the overhead of workers for these lines."""
+    """The cache lines of queues, join counters and the count of idle workers; all methods charge overhead for them."""
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -46,7 +47,7 @@ class QueueLines(Component):
     # ---- queues ----------------------------------------------------------------------------------------------------
 
     def probe(self, w: Worker, q: int, end: int, takes: bool) -> None:
-        """Charge the worker for the lines of queue ``q``, as it sends a probe that is to take tasks at ``end``.
+        """Charge the worker as it starts a probe of queue ``q`` that is to take tasks at ``end``.
 
         ``takes``: the probe would take tasks from the queue as the queue is now. The probe then writes lines at once,
         unless the queue has a lock; any other probe reads both lines.
@@ -59,7 +60,7 @@ class QueueLines(Component):
         self._thief_owes(w, (self._front[q], self._back[q]), writes=0)
 
     def take(self, w: Worker, q: int, end: int) -> None:
-        """Charge a probe that takes tasks for writing the line, unless the probe wrote the line when it was sent."""
+        """Charge a worker that steals from queue ``q`` at ``end``, unless its probe wrote the line when it started."""
         if not w.wrote:
             self._thief_owes(w, self._ends(q, end), writes=1)
 
@@ -75,7 +76,7 @@ class QueueLines(Component):
         self._owner_owes(actor, self._back[q], writes=True)
 
     def pool(self, actor: Worker | Producer, writes: bool) -> None:
-        """Charge the actor for reading or writing the word that counts the searching and sleeping workers."""
+        """Charge the actor for reading or writing the word with which idle workers are counted."""
         self._owner_owes(actor, self._pool, writes)
 
     def _owner_owes(self, actor: Worker | Producer, line: ServedLine, writes: bool) -> None:
@@ -106,7 +107,7 @@ class QueueLines(Component):
     # ---- join counters ---------------------------------------------------------------------------------------------
 
     def count_child(self, w: Worker, parent: int, spawner: int) -> None:
-        """Charge for the join counter the worker that ended a child of ``parent``; ``spawner`` spawned the child."""
+        """Charge the worker that ended a child of ``parent`` for the join counter; ``spawner`` spawned the child."""
         if self._program.counter_holder[parent] == NOBODY:
             self._program.counter_holder[parent] = spawner
             self._program.counter_free_ps[parent] = 0

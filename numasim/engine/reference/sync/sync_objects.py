@@ -1,15 +1,15 @@
 """Synchronisation objects: waiting for locks, atomic words, conditions and barriers (model 5).
 
-Every lock and every word of atomic operations is a server with one event, GRANT, and every barrier has one event,
-RELEASE; an actor that waits for an object has no event. The constructor gets the call with which a worker goes on;
-a request for a lock has the call for its actor.
+An actor is a worker or a thread that makes tasks beside the workers. Every lock and every word of atomic operations is
+a server with one event, GRANT, and every barrier has one event, RELEASE; an actor that waits for an object has no
+event. A line is the cache line of an object; a transfer brings it to an actor's core.
 
 Interpretations of the model that are decided here:
 
-- An actor that waits for a lock, an atomic word or at a barrier spins; for workers of the same core, spinning is
-  polling. An actor that waits for a condition rests.
-- The wait for a lock is overhead, from asking to the grant, the transfer of the line included. An actor that waits at a
-  barrier is idle; an actor that waits for a condition is parked.
+- An actor that waits for a lock, an atomic word or at a barrier spins: it slows other workers of its core as a worker
+  that searches does. An actor that waits for a condition sleeps.
+- The wait for a lock or atomic word counts as overhead, from asking to the grant, the transfer of the line included;
+  the wait at a barrier as idle time; the wait for a condition as time parked.
 - The worker that executes UNLOCK releases the lock, even if another worker took it: the line moves to the releasing
   worker.
 - A signal takes the cost ``signal``, then a transfer of the line for each waiter that it lets pass. Each of these
@@ -39,7 +39,7 @@ from numasim.workload.sync_parameters import Role
 
 @dataclass(slots=True, eq=False)
 class Release:
-    """The event at which a barrier opens, and the `Opening` once the last party has come."""
+    """The event at which a barrier opens, and the times at which its parties (the workers at it) go on."""
 
     barrier: BarrierState
     opening: Opening
@@ -94,7 +94,7 @@ class SyncObjects(Component):
         }
 
     def counts(self) -> list[SyncCounts]:
-        """Return the counters of each object, in the order of their ids."""
+        """Return [objects] the counters of each object."""
         counts = {ident: server.counts for ident, server in self._servers.items()}
         counts |= {ident: SyncCounts.of([condition.line]) for ident, condition in self._conditions.items()}
         counts |= {ident: SyncCounts.of([*barrier.lines.values()]) for ident, barrier in self._barriers.items()}
@@ -118,7 +118,7 @@ class SyncObjects(Component):
             self._promise(server, len(server.waiters) - 1, lines * self._line_times.to_ps(server.line, actor))
 
     def _take_back(self, server: Server) -> None:
-        """Take back the promise to the woken waiter of a `barging` lock, since another actor takes the lock first."""
+        """Undo `_promise` to the woken waiter of a `barging` lock, since another actor takes the lock first."""
         if server.next is None:
             return
         self._clock.cancel(server)
@@ -138,7 +138,7 @@ class SyncObjects(Component):
             self._expect(w, GRANT, server.due)
 
     def _expect(self, w: Worker, rank: int, due: int) -> None:
-        """Note that a waiting worker that does not search goes on at ``due`` through the event of another actor."""
+        """Note that a worker that waits, unless for a lock of a search, goes on by another actor's event at ``due``."""
         if not w.idle:
             w.waiting = False
             self._clock.expect(w, rank, due)
@@ -166,7 +166,7 @@ class SyncObjects(Component):
             watch.overhead(w.id, now)
 
     def release(self, ident: int, actor: int) -> None:
-        """Release a lock; if actors wait, the lock goes to a waiter."""
+        """Release a lock, whose line is then with ``actor``; if actors wait, schedule the grant to one of them."""
         server = self._servers[ident]
         self._log_held(server.release(self._clock.now))
         self._line_times.move(server.line, actor)
@@ -265,7 +265,7 @@ class SyncObjects(Component):
         return False
 
     def _signal(self, w: Worker, ident: int, permits: int) -> bool:
-        """Let ``permits`` waiters pass: sleeping waiters, in the order of arrival, then actors that come later."""
+        """Let ``permits`` workers pass the condition: sleeping ones, in the order of arrival, then those to come."""
         condition = self._conditions[ident]
         spent = 0
         while permits and condition.sleepers:
@@ -282,7 +282,7 @@ class SyncObjects(Component):
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 
     def free_search_locks(self) -> None:
-        """Take the locks of the search from their holders and waiters, since no worker searches any more."""
+        """Take the locks of queues and levels from their holders and waiters, since no worker searches any more."""
         for ident in range(self._plan.words.declared, len(self._plan.words)):
             server = self._servers[ident]
             promised = {waiter.actor: waiter for waiter in (server.next, server.woken) if waiter is not None}
