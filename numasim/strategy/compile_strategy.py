@@ -1,4 +1,8 @@
-"""Compilation of a strategy, a runtime and the places of the workers to the tables that executors interpret."""
+"""Compilation of a strategy, a runtime and the places of the workers to the tables that engines interpret.
+
+A steal level is an entry of the strategy's list of places to steal from, a dispatch rule one of its list of choices of
+a queue for a new task. An extra producer is a thread that makes tasks but executes none.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,14 @@ from numasim.workload.builder import frozen
 
 # ---- The default dispatch rules, for a strategy and a runtime without rules ------------------------------------------
 #
-# A worker puts the tasks that it spawns into its own queue. An extra producer, a thread that spawns tasks but executes
-# none, has no queue and deals its tasks to all queues in turn. With ``on_full: next`` (Vikranth's thesis, chapter 3) a
-# worker whose queue is full deals its tasks to all queues in turn, too.
+# A worker puts the tasks that it spawns into its own queue. An extra producer has no queue and deals its tasks to all
+# queues in turn. With ``on_full: next`` (Vikranth's thesis, chapter 3) a worker whose queue is full does so, too.
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
-    """Return the dispatch rules of the strategy, else of the runtime, each with whether it is for an extra producer."""
+    """Return the dispatch rules of the strategy, else the default ones, each with whether only an extra producer uses
+    it.
+    """
     if spec.dispatch is not None:
         return [(rule, False) for rule in spec.dispatch]
     rules = [(DispatchSpec.model_construct(target="own"), False)]
@@ -38,7 +43,7 @@ def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[Dispa
 
 
 def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
-    """Return ``runtime`` with the join, the back-off and the rules for idle workers that the strategy gives."""
+    """Return ``runtime`` with the join, the back-off and the rules for idle workers of the strategy, if it has them."""
     given = {"join": spec.join, "backoff": spec.backoff, "idle": spec.idle}
     return runtime.model_copy(update={key: value for key, value in given.items() if value is not None})
 
@@ -46,11 +51,11 @@ def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
 def compile_strategy(
     spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int | None = None
 ) -> StealPlan:
-    """Compile ``spec``; ``task_ps`` is the mean duration of a task, or None if the duration is unknown before a run.
+    """Return ``spec`` compiled; ``task_ps`` is the mean duration of a task, None if it is unknown before a run: the
+    first wait of a back-off with ``first_ns: task``.
 
-    ``task_ps`` is the length of the first wait of a back-off with ``first_ns: task``.
-
-    Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
+    Raises InputError for a queue that tasks can enter but not leave, for a full queue whose half may find no room, and
+    if an extra producer has no dispatch rule.
     """
     runtime = effective_runtime(spec, runtime)
     units = Units(machine, workers)
@@ -62,7 +67,7 @@ def compile_strategy(
         table.add_rule(rule, for_producer)
     rates = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
     adaptive = Adaptive(rates.stack, rates.every, rates.steals, rates.first == "work-first") if rates else None
-    # the unit whose live subtrees close the gates of a worker; below, units with a worker are numbered densely
+    # [workers] the unit of each worker by which gates count subtrees; numbered from 0 without gaps below
     gate_unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
     plan = StealPlan(
         name=spec.name,
@@ -129,7 +134,7 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     split = int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])  # the first queue of a dispatch rule
     taken[plan.slots] = True
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        # a level with the anchor LAST only returns to queues of other levels; a poll may come once or never
+        # levels by LAST only return to queues of other levels; levels that are probed between tasks may never be
         if level["anchor"] != Anchor.LAST and not level["every"]:
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
@@ -146,7 +151,9 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
 
 
 def _check_spills_find_room(plan: StealPlan) -> None:
-    """Raise InputError if half of a full queue may find no room in the queues of the next dispatch rules."""
+    """Raise InputError if a queue that spills (half of it leaves when it is full) stands before a dispatch rule with
+    queues of limited capacity.
+    """
     seg = plan.seg[plan.row[[*plan.level["row"][plan.steal_levels :], len(plan.row) - 1]]]
     rules = [plan.queue[first:end] for first, end in pairwise(seg.tolist())]
     for at, queues in enumerate(rules):

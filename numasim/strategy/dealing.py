@@ -1,7 +1,8 @@
 """The distributions by name, which deal each item of a range to a unit, such as a node (Souris 2020, section 4.2.3).
 
-The cost of an item is the same for all units of a node. Units are therefore ordered by the cost of their nodes, and
-units of equal cost by number. A distribution examines each pair (item, unit) once to find the item's bytes on each
+A range is many similar tasks, its items, that one rule (a family) describes; the unit that an item is dealt to is its
+label. The cost of an item is the same for all units of a node. Units are therefore ordered by the cost of their nodes,
+and units of equal cost by number. A distribution examines each pair (item, unit) once to find the item's bytes on each
 node, and once more to order the units by cost (A-73).
 """
 
@@ -57,7 +58,7 @@ class KnownItems(Frozen, eq=False):
 def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
     """Return the items of ``family`` on ``machine``, for units on ``node`` [units].
 
-    Raises InputError if each run draws the bytes of the items, so that the bytes are not known before the run.
+    Raises InputError if each run draws the bytes of the items, and if bytes times latency exceed integers.
     """
     read = np.zeros((family.count, machine.nodes), np.int64)
     everyone = np.arange(family.count)
@@ -75,7 +76,7 @@ def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
 
 
 def _cost(read: I64, latency_ps: I64) -> I64:
-    """Return [items, groups] the exact cost, scaled to a unit of time in which sums stay below 2**63."""
+    """Return [items, groups] the exact cost, in units of the greatest common divisor of the latencies."""
     latency = latency_ps // max(int(np.gcd.reduce(latency_ps.ravel())), 1)
     most = int(read.sum(axis=1).max(initial=0)) * int(latency.max(initial=0))
     if most >= MOST:
@@ -84,7 +85,7 @@ def _cost(read: I64, latency_ps: I64) -> I64:
     return read @ latency.T
 
 
-NOBODY = -1
+NOBODY = -1  # in place of a unit
 
 
 class Dealt(NamedTuple):
@@ -95,7 +96,7 @@ class Dealt(NamedTuple):
 
 
 def deal(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Return the items as the distribution ``spec.deal`` deals them."""
+    """Return the units to which the distribution ``spec.deal`` deals the items."""
     looks, rule = BY_NAME[spec.deal]
     return Dealt(rule(known, spec), looks * known.items * known.units)
 
@@ -114,7 +115,7 @@ def _exclusive_else_in_turn(known: KnownItems, spec: DistributionSpec) -> I64:
     return np.where(own == NOBODY, _in_turn(known, spec), own)
 
 
-# How often each distribution looks at each pair (item, unit), and the function that returns [items] the units.
+# {distribution: (how often it looks at each pair (item, unit), the function that returns [items] the units)};
 # `numasim.parts.models.placement_model.DISTRIBUTIONS` says what each distribution does.
 BY_NAME: dict[str, tuple[int, Callable[[KnownItems, DistributionSpec], I64]]] = {
     "random": (0, _random),
@@ -127,14 +128,16 @@ BY_NAME: dict[str, tuple[int, Callable[[KnownItems, DistributionSpec], I64]]] = 
 
 
 def _cheapest(known: KnownItems) -> I64:
-    """Return [items] the first of the units for which each item is cheapest."""
+    """Return [items] the unit for which each item is cheapest, of several the one with the lowest number."""
     first = np.array([np.flatnonzero(known.node == node)[0] for node in known.groups])
     in_order = np.argsort(first)  # of nodes with equal cost, the node with the lowest unit wins
     return np.asarray(first[in_order][np.argmin(known.cost[:, in_order], axis=1)], np.int64)
 
 
 def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
-    """Return [items] the cheapest unit if its node has most of the item's bytes (an exclusive item), else NOBODY."""
+    """Return [items] the cheapest unit if its node has at least the share ``exclusivity`` of the item's bytes, else
+    NOBODY.
+    """
     cheapest = _cheapest(known)
     there = known.bytes[np.arange(known.items), known.node[cheapest]]
     share = ppm(spec.exclusivity)
@@ -144,8 +147,8 @@ def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
 def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     """Return [items] the unit of each item: the unit in ``given``, or a unit by load and cost, the largest items first.
 
-    An item goes to the first unit with room in the order of cost. If no unit has room, the item goes to the unit with
-    the least load; of several units with the least load, to the first in the order of cost.
+    The load of a unit is the bytes of its items. A unit has room up to the mean load and the share ``overload`` more.
+    An item goes to the cheapest unit with room; if no unit has room, to the cheapest of those with the least load.
     """
     size = known.bytes.sum(axis=1)
     limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # most load times units times a million
@@ -170,18 +173,19 @@ PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
 
 class DealtItems(NamedTuple):
-    """The dealt items of a workload; ``labels`` and ``nodes`` are empty if the strategy has no distribution."""
+    """The dealt items of a workload; ``labels`` and ``nodes`` are empty if the strategy has no distribution, or if the
+    workload has no ranges.
+    """
 
     labels: I32  # [items of all families] the unit of each item
     nodes: I32  # [items of all families] the node of this unit
     workload: Workload  # the workload with a serial phase before each phase whose items are dealt at a cost
-    segments: int = 0  # number of last segments of the workload in which worker 0 pays this cost
+    segments: int = 0  # so many segments, the last of the workload, are this cost
 
 
 def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> DealtItems:
-    """Return the items of ``workload``, which must not be folded, as the distribution of ``spec`` deals them.
-
-    Raises InputError if the labels depend on bytes that each run draws.
+    """Return the items of ``workload``, which must have a row for every task, as the distribution of ``spec`` deals
+    them. Raises InputError as `known_items` does.
     """
     distribution = spec.distribution
     if distribution is None or not workload.ranges:
@@ -202,9 +206,8 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
 
 @lru_cache(maxsize=2)
 def undealt(work: Workload, segments: int) -> Workload:
-    """Return ``work`` with a time of zero for its last ``segments`` segments, in which worker 0 deals the items.
-
-    This is the program without its strategy, since the program alone spends no time on dealing.
+    """Return ``work`` without the cost of dealing: with a time of zero for its last ``segments`` segments, in which
+    worker 0 deals the items.
     """
     if not segments:
         return work
@@ -217,9 +220,8 @@ def undealt(work: Workload, segments: int) -> Workload:
 
 
 def with_serial_parts(work: Workload, before_ps: Mapping[int, int], name: str) -> Workload:
-    """Return ``work``, which is not folded, with serial phases ``name`` of ``before_ps[n]`` before the phases n.
-
-    A repeated phase becomes a loop over both phases. The rows of new bodies come last, so that tasks keep their ids.
+    """Return ``work``, which has a row for every task, with a serial phase ``name`` of ``before_ps[n]`` before each
+    phase n. A repeated phase becomes a loop over both. The rows of new tasks come last, so that tasks keep their ids.
     """
     if not before_ps:
         return work
@@ -247,7 +249,7 @@ def with_serial_parts(work: Workload, before_ps: Mapping[int, int], name: str) -
 
 
 def _with_bodies(work: Workload, times_ps: list[int], kernel: int) -> Workload:
-    """Return ``work`` with an implicit body for each of ``times_ps``, which computes for this time."""
+    """Return ``work`` with a task for one worker (an implicit body) for each of ``times_ps``, its compute time."""
     more = len(times_ps)
     ones, new = np.ones(more, np.int64), np.arange(more)
     return replace(

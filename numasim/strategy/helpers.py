@@ -1,7 +1,7 @@
 """Helper threads, which prefetch for a worker: which workers have a helper, and the costs of helpers (model 4.11).
 
-A helper needs an idle core of its worker's node that shares the last-level cache with the worker. The workers with the
-lowest ids get the idle cores, one core each.
+A helper needs a core without a worker, on its worker's node, that shares the last-level cache with the worker. The
+workers with the lowest ids get these cores, one core each.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from numasim.parts.base import ppm, ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Op, Workload
 
-JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}
+JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}  # ops at which a task waits for other tasks
 
 
 class Helpers(Frozen):
     """The helpers of a run."""
 
     has: tuple[bool, ...]  # [workers] whether the worker has a helper
-    lifespan_bytes: int
-    work_ppm: int  # part, in ppm, of the computing of a unit that the helper does, too, before the worker
-    start_ps: int
-    restart_ps: int
+    lifespan_bytes: int  # a helper prefetches at most so many bytes for a task
+    work_ppm: int  # part, in ppm, of a task's computing that the helper does, too, before the worker
+    start_ps: int  # overhead of the worker at the begin of a phase
+    restart_ps: int  # overhead of the worker as its transaction aborts
 
 
 def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, work: Workload) -> Helpers | None:
     """Return the helpers of a run, or None if no worker has a helper.
 
-    Helpers need a program whose worker executes units (tasks) one after the other, such as a worklist.
+    Helpers need a program without ranges whose tasks never wait for other tasks, such as a worklist.
     """
     spec = strategy.helpers
     if spec is None or work.ranges or not JOINING.isdisjoint(work.op_code.tolist()):

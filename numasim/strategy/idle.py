@@ -1,4 +1,9 @@
-"""The rules for workers that find no task, compiled: phases of rounds, sleep, and who wakes whom (model 4.15)."""
+"""The rules for workers that find no task, compiled: phases of rounds, sleep, and who wakes whom (model 4.15).
+
+A round is the probes (looks at queues) of a searching worker from one wait to the next. A level is an entry of the
+strategy's list of places to steal from. A slot is a queue of one task in front of a worker's own queue; it is hidden if
+no level names it.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +34,7 @@ from numasim.workload.builder import frozen
 
 NEVER_PS = -1
 BOUND_JOINS: frozenset[JoinKind] = frozenset({"own", "strict", "leapfrog"})  # the waiting worker takes only some tasks
+# picks that probe one queue after the other
 IN_TURN = frozenset({Pick.IN_ORDER, Pick.ROTATE, Pick.PERMUTATION, Pick.ROUND_ROBIN, Pick.AFTER_LAST})
 
 
@@ -36,9 +42,9 @@ IN_TURN = frozenset({Pick.IN_ORDER, Pick.ROTATE, Pick.PERMUTATION, Pick.ROUND_RO
 class Phase:
     """A phase of fruitless rounds: ``rounds`` of them, or, if that is 0, the rounds of ``for_ps``.
 
-    ``wait_ps`` follows each round. ``naps``: the worker leaves its core during the wait. ``yields``: a thread yields
-    its core during the wait, which makes no difference in a simulation. ``crowded``: the wait grows with the number S
-    of searching workers, by S / log2(S).
+    ``wait_ps`` follows each round. ``naps``: the worker sleeps during the wait. ``yields``: a thread of the task
+    runtime yields its core during the wait, which makes no difference in a simulation. ``crowded``: the wait is
+    multiplied by S / log2(S), for S searching workers.
     """
 
     rounds: int
@@ -54,11 +60,14 @@ class Idle:
     """The rules for a worker that finds no task.
 
     A worker may search while fewer workers search than ``cap_of`` says: ``cap`` workers, or a ``cap``-th of all or of
-    the busy workers; ``cap`` 0 is no bound. ``first_ps`` is the time after which a sleep ends by itself (0: never),
-    ``factor`` and ``max_ps`` the growth and the bound of later such times. ``between_ps`` is `NEVER_PS`, or the time
-    after which a worker without a part in a serial phase sleeps. ``reach`` [1 + steal levels, queues, workers] has
-    the `Reach` of each worker by the worker's own queue, then by each level; it is empty if every worker that searches
-    can always take from all queues.
+    the busy workers; ``cap`` 0 is no bound. ``recheck`` says how a worker looks again before it sleeps. ``first_ps`` is
+    the time after which a sleep ends by itself (0: never), ``factor`` and ``max_ps`` the growth and the bound of later
+    such times. ``at`` says which events wake a sleeper, ``whom`` which one, and ``chain_by`` which workers, once they
+    end their search, wake ``chain`` more. ``counted``: a woken worker counts as searching at once; ``cancels``: one
+    woken before it sleeps searches on; ``missed``: a probe that finds a queue locked wakes a worker. ``between_ps`` is
+    the time after which a worker without a part in a serial phase sleeps, or `NEVER_PS`. ``reach`` [1 + steal levels,
+    queues, workers] says whether each worker can take from each queue as its own, then by each level (`Reach`); it is
+    empty if every worker that searches can always take from all queues.
     """
 
     phases: tuple[Phase, ...]
@@ -129,10 +138,10 @@ def _cap(spec: SearcherCap) -> tuple[int, CapRule]:
 
 
 def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
-    """Return [1 + steal levels, queues, workers] the `Reach` of workers by their own queues, then by each level.
+    """Return [1 + steal levels, queues, workers] the `Reach` of workers by their own queues and slots, then by levels.
 
-    A worker can take from each queue that a row of the level names, even if the anchor of the row, such as the last
-    victim, changes during a run.
+    A queue counts as within reach if any row of the level names it, also if the rows are those of objects that change
+    during a run, such as the last victim. Levels that are probed only between tasks do not count.
     """
     levels = decode_levels(plan)[0]
     sure = [level.index for level in _sure_levels(plan)]
@@ -152,10 +161,11 @@ def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
 
 
 def _sure_levels(plan: StealPlan) -> list[Level]:
-    """Return the levels by which a worker can take any task that waits, whenever the levels are in force.
+    """Return the steal levels by which a worker, while the level is in force, can take any task in the level's queues.
 
-    No such level has a condition, except ``awake`` on queues that their owners alone fill: the queue of a worker that
-    sleeps is then empty. None stands behind a level with a chance, which may replace later levels.
+    Such a level has no condition, except ``awake`` (the owner is awake) if owners alone fill their queues: the queue of
+    a worker that sleeps is then empty. It leaves no task, has no gate, searches from the worker itself, and does not
+    stand behind a level with a chance, since such a level may end the round.
     """
     certain = takewhile(lambda level: level.chance < 0, decode_levels(plan)[0])
     awake = {at for at, bounds in enumerate(plan.watch.tolist()) if bounds[0] == ASLEEP_MARK and _owners_fill(plan)}
@@ -171,7 +181,7 @@ def _sure_levels(plan: StealPlan) -> list[Level]:
 
 
 def _owners_fill(plan: StealPlan) -> bool:
-    """Return whether dispatch puts tasks into the queues of workers, slots included, by the worker itself alone."""
+    """Return whether dispatch rules let no worker put a task into another worker's own queue or slot."""
     of_workers = {*plan.own.tolist(), *plan.slots.nonzero()[0].tolist()}
     owner = plan.queues["owner"]
     for rule in decode_levels(plan)[1]:
@@ -183,13 +193,13 @@ def _owners_fill(plan: StealPlan) -> bool:
 
 
 def _takes_all(plan: StealPlan, reach: npt.NDArray[np.uint8]) -> bool:
-    """Return whether every worker can always take from all queues; hidden slots aside, which wake nobody."""
+    """Return whether every worker can always take from all queues but hidden slots (which wake nobody)."""
     always = [0, *(1 + level.index for level in decode_levels(plan)[0] if level.is_always)]
     return bool((reach[always] == Reach.ALWAYS).any(axis=0)[plan.queues["hidden"] == 0].all())
 
 
 def _found(level: Level, segment: Segment) -> Segment:
-    """Return the queues of a segment of which none can hold tasks while all rounds of the level find nothing."""
+    """Return the queues of a segment (candidates of a level) that must be empty if enough rounds find nothing there."""
     if level.pick is Pick.IN_ORDER:
         return segment[: level.tries]
     if level.pick is Pick.SHORTEST:
@@ -199,9 +209,8 @@ def _found(level: Level, segment: Segment) -> Segment:
 
 
 def _rounds_are_complete(plan: StealPlan) -> bool:
-    """Return whether each worker comes to every other queue in each round, and takes what it finds there.
-
-    Only levels count that are sure (`_sure_levels`), always in force, and probe all queues of their segments in turn.
+    """Return whether each worker probes every queue but its own and hidden slots in each round, and takes what is
+    there: by levels that are sure (`_sure_levels`), always in force, and probe all their queues in turn.
     """
     levels = [level for level in _sure_levels(plan) if level.is_always]
     for worker, own in enumerate(plan.own.tolist()):

@@ -1,7 +1,9 @@
 """Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
 
-A *position* is a worker or, after the last worker, an extra producer. A worker that does not use a level has an empty
-row, such as all workers but the first of each unit (the heads) with ``who: head``.
+A steal level is an entry of the strategy's list of places to steal from, a dispatch rule one of its list of choices of
+a queue for a new task; *level* means both. A *position* is a worker or, after the last worker, an extra producer (a
+thread that only makes tasks). A worker that does not use a level has an empty row: with ``who: head``, all workers but
+the first of each unit. A pool is the queues of the families (kinds of queues, such as one for each node) of a level.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ from numasim.workload.forest_arrays import offsets
 # ---- Conditions on the lengths of queues -----------------------------------------------------------------------------
 #
 # A watch has a bit for each queue. A bit is set when the queue's length reaches one bound and cleared when the length
-# falls to another bound. Bits of the status VICTIM may be written by the owners of the queues alone (A-42). The bits of
-# the watch for `awake` do not depend on lengths: a bit is set while the owner of the queue sleeps.
+# falls to another bound; a bound may be a threshold S (max) or s (min) of the queue. Bits of the status VICTIM may be
+# written by the owners of the queues alone (A-42). The bits of the watch for `awake` are set while the owner sleeps.
 
 AT_MARK = {"max": codes.MAX_MARK, "min": codes.MIN_MARK}
 BELOW_MARK = {"max": codes.BELOW_MAX_MARK, "min": codes.BELOW_MIN_MARK}
@@ -50,7 +52,7 @@ ANNOUNCED: dict[Announcement, tuple[int, int]] = {  # the latched VICTIM status 
 
 
 def _length_bounds(condition: LengthCondition) -> tuple[int, int]:
-    """Return the lengths at which the bit of a watch is set and cleared."""
+    """Return (the length, or mark of a threshold, from which on a bit is set; that up to which it is cleared)."""
     length = condition.length if condition.length is not None else condition.below
     if isinstance(length, str):
         return AT_MARK[length], BELOW_MARK[length]
@@ -71,7 +73,9 @@ def _joined(parts: list[I64]) -> I64:
 
 
 def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I64, int]:
-    """Return ([n] the rank of each queue's group, the number of groups), the nearest group first."""
+    """Return ([n] the rank of each queue's group, 0 for the nearest, the number of groups), by the first worker of each
+    queue; ``by`` is a kind of unit, `DISTANCE`, or None for one group.
+    """
     if by is None:
         return np.zeros(len(first), np.int64), min(1, len(first))
     distance = units.distance[position, first]
@@ -103,7 +107,9 @@ def vicinities(units: Units, size: int) -> I64:
 
 
 def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64]:
-    """Return the groups joined in pairs, each with the nearest free group, and the summed distances between members."""
+    """Return the groups joined in pairs, each with the nearest free group, and the distances between the new groups,
+    each summed over the members.
+    """
     free = np.ones(len(groups), bool)
     pairs = []
     for a in range(len(groups)):
@@ -119,14 +125,14 @@ def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64
     return merged, sums
 
 
-# ---- The named relations of queues to a worker: own, others, inside and outside of the worker's unit -----------------
+# ---- The named sets of queues: own, others, inside and outside of the worker's unit ----------------------------------
 
 
 def relation(name: str | Vicinity, units: Units, pool: Pool) -> Callable[[int], Mask]:
-    """Return a function that maps a position to [queues of the pool] whether each queue is in the set ``name``.
+    """Return a function from a position to [queues of the pool] whether each queue is in the set ``name``.
 
-    The set of a `Vicinity` has the queues of the workers of the same block. The position's own queues are in every set
-    but those of ``other-*``.
+    The set of a `Vicinity` has the queues of the workers of the same block. ``others`` has the position's own queues,
+    too; only ``other-*`` has not.
     """
     if name == "own":
         return pool.is_mine
@@ -155,9 +161,9 @@ NAMED_AMOUNTS = {"one": (AmountKind.COUNT, 1), "half": (AmountKind.SHARE, 2), "a
 class LevelTable:
     """The level records of a strategy, and the tables to which the records point, during compilation.
 
-    For each row of candidates ``queues`` has the queues, ``sizes`` the sizes of the row's segments, and ``weights`` the
-    cumulative weights. ``watches`` has the lengths that set and that clear the bits of each distinct watch, ``chances``
-    and ``data`` the values of CHANCE and DATA records.
+    For each row of candidates ``queues`` has the queues, ``sizes`` the numbers of queues in the row's segments, and
+    ``weights`` the running sums of weights. ``watches`` has the two bounds of each distinct watch, ``chances`` and
+    ``data`` the values of CHANCE and DATA records.
     """
 
     spec: StrategySpec
@@ -173,7 +179,7 @@ class LevelTable:
     weights: list[I64] = field(default_factory=list)
 
     def add_level(self, level: LevelSpec) -> None:
-        """Append a steal level and its rows."""
+        """Append the record of a steal level, and its rows."""
         pool = self._pool(level)
         record = self._record(level, pool)
         record["anchor"] = self._add_steal_rows(level, pool, record)
@@ -195,7 +201,7 @@ class LevelTable:
         self.records.append(record)
 
     def add_rule(self, rule: DispatchSpec, for_producer: bool = False) -> None:
-        """Append a dispatch rule and its rows; with ``for_producer`` the rows of the workers are empty."""
+        """Append the record of a dispatch rule, and its rows; with ``for_producer`` the rows of workers are empty."""
         pool = self._pool(rule)
         record = self._record(rule, pool)
         record["anchor"] = self._add_dispatch_rows(rule, for_producer, pool)
@@ -208,7 +214,7 @@ class LevelTable:
         self.records.append(record)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the read-only arrays of a `StealPlan`: the records, the rows, and the tables of both."""
+        """Return the read-only arrays of a `StealPlan`, by field."""
         found: dict[str, npt.NDArray[Any]] = {
             "row": offsets(np.array([len(size) for size in self.sizes], np.int64)).astype(np.uint32),
             "seg": offsets(_joined(self.sizes)).astype(np.uint32),
@@ -224,10 +230,11 @@ class LevelTable:
     def _arrange(
         self, pool: Pool, mask: Mask, position: int, by: str | None, after_me: bool, weighted: bool = False
     ) -> None:
-        """Append the row of ``position``: the queues of ``pool`` in ``mask``; equally near queues ascend.
+        """Append the row of ``position``: the queues of ``pool`` in ``mask``, grouped ``by`` unit or distance, the
+        queues of each segment in ascending order.
 
-        The queues are grouped ``by`` unit or distance. With ``after_me`` each segment begins behind the position's own
-        queue; a ``weighted`` row has weights. If ``mask`` has no queue, the level does not apply to the position.
+        With ``after_me`` this order begins behind the position's own queue; a ``weighted`` row has weights. If ``mask``
+        has no queue, the level does not apply to the position.
         """
         queue, family, first = pool.queue[mask], pool.family[mask], pool.first[mask]
         group, groups = _groups(self.units, first, position, by)
@@ -256,7 +263,7 @@ class LevelTable:
         return record
 
     def _watch(self, condition: Condition | None) -> tuple[int, bool]:
-        """Return the number of the watch of ``condition``, or NONE8, and whether the watch's bit is read inverted."""
+        """Return the number of the watch of ``condition``, or NONE8, and whether queues pass whose bit is not set."""
         if condition is None:
             return codes.NONE8, False
         bounds, inverted = ANNOUNCED[self.spec.announcement], False
@@ -269,7 +276,7 @@ class LevelTable:
         return self.watches.index(bounds), inverted
 
     def _chance(self, level: LevelSpec) -> int:
-        """Return the number of the chance of the next level, or NONE8."""
+        """Append the CHANCE record of ``level``, the next level; return its number, or NONE8 without a chance."""
         if level.chance is None:
             return codes.NONE8
         spec = level.chance if isinstance(level.chance, ChanceSpec) else ChanceSpec(first=level.chance)
@@ -278,7 +285,7 @@ class LevelTable:
         return len(self.chances) - 1
 
     def _data(self, rule: DispatchSpec) -> int:
-        """Return the number of the DATA record of ``rule``, or NONE8 if the rule has no condition on tasks."""
+        """Append the DATA record of ``rule``; return its number, or NONE8 if the rule has no condition on tasks."""
         flags = codes.FLAG_LOOKS * rule.looks_at_data | codes.FLAG_UNEVEN * rule.uneven
         flags |= codes.FLAG_HERE * rule.here | codes.FLAG_SOURCE * rule.source
         if not flags:

@@ -1,6 +1,8 @@
 """The picks of a queue inside one segment (candidate queues): at random, along a ring, by length, or by task index.
 
-A picker is a generator of queues. When the next queue is requested, the generator reads the present state of the run.
+A level is an entry of the strategy's list of places to steal from, a rule one of its list of choices of a queue for a
+new task. A watch has a bit for each queue, which says whether the queue meets a condition. A picker is a generator of
+queues; it reads the state of the run each time when the next queue is requested.
 """
 
 from __future__ import annotations
@@ -20,12 +22,12 @@ from numasim.strategy.steal_plan import Level, Segment
 
 
 class Stream:
-    """The random numbers (draws) of one `DrawClass` and id, as given by `numasim.draws.draw`; ``drawn`` counts them."""
+    """The random numbers (draws) of one `DrawClass` and id; ``drawn`` of them have been taken."""
 
     __slots__ = ("base", "drawn")
 
     def __init__(self, seed: int, kind: DrawClass, ident: int) -> None:
-        """Start before draw 0."""
+        """Begin with no draw taken."""
         self.base = base(seed, kind, ident)
         self.drawn = 0
 
@@ -42,7 +44,9 @@ UNKNOWN = -1
 
 
 class View(Protocol):
-    """The state of the run that is visible to a worker at the instant of a decision."""
+    """The state of the run that a worker sees at a decision. A live subtree is a subtree of tasks, chosen by the
+    strategy, that has begun and not ended; its label is the unit (core, node, ...) for which it is meant.
+    """
 
     @property
     def length(self) -> Sequence[int]:
@@ -50,7 +54,7 @@ class View(Protocol):
 
     @property
     def watch(self) -> Sequence[Sequence[int]]:
-        """Return the watch bits, [watch][queue]."""
+        """Return the bits of the watches, [watches][queues]."""
 
     @property
     def iteration(self) -> int:
@@ -62,32 +66,32 @@ class View(Protocol):
 
     @property
     def live(self) -> Sequence[int]:
-        """Return [units] the number of live subtrees of each unit, for gated levels."""
+        """Return [units] the number of live subtrees of each unit."""
 
     @property
     def awaited(self) -> Sequence[int]:
-        """Return [units] the number of subtrees with the label of each unit that have not begun in this phase."""
+        """Return [units] the number of subtrees with each unit's label that have not begun in this phase."""
 
 
 class WorkerState:
-    """The interpreter's memory of a position; `last`, `parent`, `thief` and `taker` are UNKNOWN at first."""
+    """What the strategy remembers of a position: a worker, or an extra producer of tasks."""
 
     def __init__(self, position: int, own: int, levels: int, victims: Stream, dispatch: Stream) -> None:
         """Start with no memory; ``own`` is the position's own queue."""
         self.position = position
         self.own = own
-        self.last = UNKNOWN
-        self.parent = UNKNOWN
-        self.thief = UNKNOWN
+        self.last = UNKNOWN  # the queue from which the worker stole last
+        self.parent = UNKNOWN  # the worker that spawned the task that this worker ran last, if another one
+        self.thief = UNKNOWN  # the worker that stole last from the own queue
         self.robbed = 0  # number of tasks that other workers have taken from the own queue
-        self.leapfrogs = False  # whether joins of the worker leapfrog
-        self.leaps = False  # whether the worker waits in a leapfrogging join, for a child that `taker` has begun
+        self.leapfrogs = False  # whether joins of the worker leapfrog: it steals from the worker of an awaited child
+        self.leaps = False  # whether the worker waits in such a join, for a child that `taker` has begun
         self.taker = UNKNOWN
-        self.polls = 0  # tasks that the worker has executed before the poll at hand; 0: no poll is at hand
-        self.polled = 0  # tasks that it had executed before the poll before
+        self.polls = 0  # while the worker probes levels between tasks: the tasks that it has executed; else 0
+        self.polled = 0  # the tasks that it had executed at the last such probes
         self.fails = 0  # in a leapfrogging join: the fruitless rounds in a row so far
-        self.cursor = [0] * levels
-        self.chance_ppm: list[int] = []
+        self.cursor = [0] * levels  # [levels] place in the segment behind the last pick along a ring
+        self.chance_ppm: list[int] = []  # [levels with a chance] the present probability of each
         self.victims = victims
         self.dispatch = dispatch
 
@@ -96,8 +100,8 @@ class WorkerState:
 class Turn:
     """One decision: the worker, the stream of draws, and the visible state.
 
-    For dispatch, the task is number ``index`` of ``count``, has the tier ``tier``, and is meant for the unit ``label``.
-    ``spills``, ``slots``: tasks may leave a full queue, or a slot, for another queue.
+    For dispatch, the task is number ``index`` of ``count``, has the tier ``tier`` (its place among the strategy's
+    subtrees), and is meant for the unit ``label``. ``spills``, ``slots``: full queues that spill, and slots, have room.
     """
 
     state: WorkerState
@@ -112,14 +116,14 @@ class Turn:
 
 
 def in_force(level: Level, view: View) -> bool:
-    """Return whether a level or rule is in force now: by its iterations and by its switch."""
+    """Return whether a level or rule applies now, by its range of iterations and by its switch."""
     if not level.first_iteration <= view.iteration <= level.last_iteration:
         return False
     return level.switch < 0 or bool(view.switches >> level.switch & 1) != level.switched_off
 
 
 def candidates(level: Level, segment: Segment, view: View) -> Sequence[int]:
-    """Return the queues of ``segment`` that pass the level's watch now."""
+    """Return the queues of ``segment`` that meet the level's condition now."""
     if level.watch < 0:
         return segment
     bits = view.watch[level.watch]
@@ -211,9 +215,8 @@ PICKERS: dict[Pick, Picker] = {
 
 
 def within_reach(turn: Turn, level: Level, segment: Segment) -> Iterable[int]:
-    """Return the queues of a segment that rounds may probe while the view stays as it is.
-
-    These are all candidates if the pick draws or begins each round at another queue, else the queues of every round.
+    """Return the queues of a segment that rounds may probe while the view stays as it is: all candidates if the pick is
+    random or begins each round at another queue, else the queues that every round probes.
     """
     some = candidates(level, segment, turn.view)
     if level.pick in (Pick.RANDOM, Pick.ROTATE, Pick.PERMUTATION, Pick.ROUND_ROBIN):

@@ -1,4 +1,9 @@
-"""The interpreter of a steal plan: which queues a worker probes, in which order, with which random draws.
+"""The interpreter of a steal plan: which queues a worker probes, in which order, with which random draws, and which
+queue a new task goes to.
+
+A *level* is an entry of the strategy's list of places to steal from, a *rule* one of its list of choices of a queue for
+a new task; a *round* is one pass of a searching worker through the levels, probe (look at a queue) by probe. A level's
+*row* has the candidate queues for one anchor, the object from which it searches: groups of segments of queues.
 
 A decision depends on the plan's tables, on the state of the run at the instant of the decision, and on two streams of
 random numbers (draws) for each worker: `DrawClass` 1 for victims, 5 for dispatch. Each random choice takes one draw,
@@ -47,14 +52,14 @@ ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
 
 @dataclass(frozen=True)
 class QuietRound:
-    """The probes of one round while every queue is empty; each probe takes exactly one victim draw, in this order."""
+    """The probes of one round while every queue is empty, in order; each takes one draw of the stream of victims."""
 
-    levels: tuple[int, ...]  # of each probe
+    levels: tuple[int, ...]  # [probes]
     queues: tuple[npt.NDArray[np.int64], ...]  # probe i goes to ``queues[i][below(draw, len(queues[i]))]``
 
 
 class Outlook(Enum):
-    """The future, while all probes fail, of a level's chance: the probability that a thief searches the level."""
+    """How a level's chance, the probability that a searching worker uses it in a round, develops while probes fail."""
 
     NONE = auto()  # stays 0
     RISES = auto()  # is 0 and will rise
@@ -63,13 +68,16 @@ class Outlook(Enum):
 
 
 class Prober:
-    """The interpreter of one run, with the last victim, parent, thief, cursors and draws of every worker."""
+    """The interpreter of one run, with what the strategy remembers of every worker (`WorkerState`). A *position* is a
+    worker or, with the number of workers, an extra producer of tasks.
+    """
 
     def __init__(self, plan: StealPlan, seed: int) -> None:
-        """Decode ``plan`` for the workers and one extra producer, whose position is ``plan.workers``."""
+        """Decode ``plan``; draws follow from ``seed``."""
         self._steal, self._rules = decode_levels(plan)
         self._in_rounds = [level for level in self._steal if not level.every]
-        self.polls = [level.every for level in self._steal if level.every]  # tasks from poll to poll, by level
+        # after how many tasks each level is probed that is probed between tasks, not in rounds
+        self.polls = [level.every for level in self._steal if level.every]
         self._capacity: list[int] = plan.queues["capacity"].tolist()
         self._slots, self._spills = plan.slots.tolist(), plan.spills.tolist()
         self._chances = [tuple(int(part) for part in record) for record in plan.chance]
@@ -93,13 +101,12 @@ class Prober:
         self._live_most = plan.live_most
 
     def victim_stream(self, worker: int) -> Stream:
-        """Return the class-1 stream of ``worker``; an engine that skips probes advances the stream's counter."""
+        """Return the worker's stream of draws for victims; a shortcut that skips probes moves it on."""
         return self._states[worker].victims
 
     def probes(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
-        """Begin a round of ``worker`` and yield (level, queue) of each probe; the caller takes the first probe at once.
-
-        Each probe is chosen by the state of ``view`` when the probe is requested.
+        """Begin a round of ``worker`` and yield (level, queue) of each probe, chosen by the state of ``view`` when the
+        probe is requested; the caller has to request the first probe at once.
         """
         plain, state = self._plain[worker], self._states[worker]
         if plain is None or state.polls:
@@ -110,7 +117,9 @@ class Prober:
         return _pick_each(plain, self._victims[worker], view)
 
     def found(self, worker: int, level: int, queue: int, tasks: int) -> None:
-        """Record that a probe of ``queue`` by ``level`` took ``tasks`` tasks (0: no task)."""
+        """Record that a probe of ``queue`` by ``level`` took ``tasks`` tasks (0: none): in the chances of levels, the
+        worker's last victim, and the thief of the queue's worker.
+        """
         state = self._states[worker]
         for at, (first, most, hit, miss, elsewhere_hit, elsewhere_miss, chanced) in enumerate(self._chances):
             on_hit, on_miss = (hit, miss) if chanced == level else (elsewhere_hit, elsewhere_miss)
@@ -125,7 +134,7 @@ class Prober:
             state.last = UNKNOWN
 
     def ran(self, worker: int, spawner: int) -> None:
-        """Record that ``worker`` ran a task that ``spawner`` spawned; a worker is not its own parent (A-3)."""
+        """Record that ``worker`` ran a task that ``spawner`` spawned: its parent, if it is another worker (A-3)."""
         self._states[worker].parent = UNKNOWN if spawner == worker else spawner
 
     def robbed(self, worker: int) -> int:
@@ -133,17 +142,15 @@ class Prober:
         return self._states[worker].robbed
 
     def set_out(self, worker: int, leaps: bool, taker: int, fails: int) -> None:
-        """Set whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-48).
-
-        The worker has made ``fails`` fruitless rounds in a row.
+        """Set whether ``worker`` waits in a leapfrogging join (``leaps``), for a child that worker ``taker`` has begun,
+        and how many fruitless rounds in a row it has made (A-48).
         """
         state = self._states[worker]
         state.leapfrogs, state.leaps, state.taker, state.fails = True, leaps, taker, fails
 
     def dealing_rule(self, position: int) -> int | None:
-        """Return the rule by which ``position`` deals round robin over all queues, or None if there is no such rule.
-
-        The rules before that rule find no queue for this position.
+        """Return the number of the rule by which ``position`` deals all its tasks round robin to all queues; None if
+        there is no such rule, or if a rule before it may find a queue.
         """
         every = tuple(range(len(self._capacity)))
         for rule in self._rules:
@@ -157,18 +164,17 @@ class Prober:
         return None
 
     def set_polls(self, worker: int, polls: int, polled: int = 0) -> None:
-        """Let ``worker``, which has executed ``polls`` tasks, poll the levels that are due since ``polled`` tasks.
-
-        With ``polls`` 0 the worker makes rounds again.
+        """Let `probes` of ``worker``, which has executed ``polls`` tasks, give those of the levels between tasks that
+        have come due since ``polled`` tasks; with ``polls`` 0 those of rounds again.
         """
         self._states[worker].polls, self._states[worker].polled = polls, polled
 
     def turn(self, position: int, rule: int) -> int:
-        """Return the round-robin position of a worker or the producer in dispatch rule ``rule``."""
+        """Return the place at which the next round-robin pick of ``position`` by ``rule`` begins."""
         return self._states[position].cursor[rule]
 
     def turn_to(self, position: int, rule: int, place: int) -> None:
-        """Set the round-robin position of a worker or the producer in dispatch rule ``rule``."""
+        """Set the place at which the next round-robin pick of ``position`` by ``rule`` begins."""
         self._states[position].cursor[rule] = place
 
     def amount(self, level: int, length: int) -> int:
@@ -195,12 +201,12 @@ class Prober:
     ) -> int:
         """Return the queue for a new task, number ``index`` of ``count``; -1 if no rule from ``first`` on has room.
 
-        ``spills``: a full queue has room if its tasks can leave it for another queue. ``slots``: so has a slot; else a
-        slot has no room at all.
+        ``spills``: a full queue has room if half of its tasks then leave it. ``slots``: a slot (a queue of one task in
+        front of the worker's own) always has room; else it has none.
 
-        Afterwards `copies` has the other queues that get an entry of the task. ``objects`` are the objects of the task;
-        ``source`` says whether the task has no predecessor; ``tier`` is the tier of the task, ``label`` the unit for
-        which the task is meant, or UNKNOWN.
+        Afterwards `copies` has the other queues that get a copy of the task. ``objects`` are the pieces of memory that
+        the task accesses; ``source`` says whether the task has no predecessor; ``tier`` is its place among the
+        strategy's subtrees, ``label`` the unit (core, node, ...) for which the task is meant, or UNKNOWN.
         """
         self.looked = False
         self.copies = []
@@ -222,11 +228,11 @@ class Prober:
         return NO_ROOM
 
     def quiet_round(self, worker: int) -> QuietRound | None:
-        """Return the probes of a round while every queue is empty, or None if some level does not pick at random.
+        """Return the probes of a round while every queue is empty; None if rounds may differ in more than their draws:
+        if a level that the worker uses is not steady (`_is_steady`), if a chance changes by fruitless probes of other
+        levels, or if the worker waits in a leapfrogging join and uses some level only in some of its rounds.
 
-        No queue then meets the condition (``if``) of a level, so that a level with a condition draws nothing. None is
-        also returned if a chance changes by fruitless probes of other levels: a level that the worker leaves out now
-        may need this chance later.
+        No empty queue meets the condition (``if``) of a level, so that a level with a condition draws nothing.
         """
         state = self._states[worker]
         leaps = state.leaps and any(level.leap_after for level in self._steal)  # rounds differ by their number
@@ -248,9 +254,9 @@ class Prober:
         return QuietRound(tuple(levels), tuple(queues))
 
     def within_reach(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
-        """Yield every (level, queue) that a round of ``worker`` may probe while ``view`` stays as it is.
+        """Yield every (level, queue) that some round of ``worker`` may probe while ``view`` stays as it is.
 
-        Levels whose chance rises from 0 when probes of other levels fail come last, if other levels probe any queue.
+        Levels whose chance rises from 0 with fruitless probes of other levels come last, if there are such probes.
         """
         state = self._states[worker]
         probes = False
@@ -273,10 +279,9 @@ class Prober:
                 yield level.index, queue
 
     def passes_gate(self, worker: int, level: int, view: View) -> bool:
-        """Return whether steal level ``level`` is open to ``worker``.
-
-        A gated level is open while few enough subtrees of the worker's unit are live; with ``own_first`` the level also
-        waits until all subtrees with the label of that unit have begun.
+        """Return whether steal level ``level`` is open to ``worker``: without a gate always; with a gate, while few
+        enough subtrees of the worker's unit (core, node, ...) are under way and, with ``own_first``, all subtrees that
+        are meant for this unit have begun.
         """
         asked, unit = self._steal[level], self._gate[worker]
         if not asked.gated:
@@ -302,7 +307,7 @@ class Prober:
         )
 
     def _usual_home(self, state: WorkerState) -> int:
-        """Return the queue that dispatch always tries first and without a draw, or -1 if there is none."""
+        """Return the queue that dispatch always tries first, without a draw; -1 if there is none."""
         rule = self._rules[0]
         asks = rule.copies or rule.watch >= 0 or rule.data is not None or not rule.is_always
         if asks or rule.anchor is not Anchor.ME or rule.pick is not Pick.IN_ORDER:
@@ -349,7 +354,7 @@ class Prober:
         return rule.row(turn.state.position) if rule.anchor is Anchor.ME else _lightest(rule, turn.view)
 
     def _walk(self, state: WorkerState, view: View) -> Iterator[tuple[int, int]]:
-        """Yield the probes of a round of any shape."""
+        """Yield the probes of a round, or of the levels between tasks that are due, for any levels."""
         turn = Turn(state, state.victims, view)
         due = (each for each in self._steal if each.every and is_due(each.every, state.polls, state.polled))
         for level in due if state.polls else self._in_rounds:
@@ -365,14 +370,14 @@ class Prober:
                 return
 
     def _is_open(self, level: Level, state: WorkerState, view: View) -> bool:
-        """Return whether a worker uses steal level ``level`` in the round at hand."""
+        """Return whether a worker uses steal level ``level`` in its present round, its chance aside."""
         return not _is_idle(level, state) and self._is_in_force(level, state, view)
 
     def _is_in_force(self, level: Level, state: WorkerState, view: View) -> bool:
         return in_force(level, view) and self.passes_gate(state.position, level.index, view)
 
     def _outlook(self, level: Level, state: WorkerState) -> Outlook:
-        """Return the `Outlook` of a level: the future of the level's chance while all probes fail."""
+        """Return the `Outlook` of a level; `OPEN` also if it has no chance, or no queues for the worker."""
         if level.chance < 0 or not self._row(level, state).groups:
             return Outlook.OPEN
         first, most, _, miss, _, elsewhere_miss, _ = self._chances[level.chance]
@@ -383,7 +388,7 @@ class Prober:
         return Outlook.CERTAIN if present >= MILLION and stays else Outlook.OPEN
 
     def _within(self, level: Level, state: WorkerState, view: View) -> Iterator[int]:
-        """Yield the queues that a level may probe in rounds."""
+        """Yield the queues that a level may probe in some round of the worker."""
         apart = copy(state)
         apart.cursor = [*state.cursor]
         turn = Turn(apart, apart.victims, view)
@@ -412,15 +417,15 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
 
 
 def is_due(every: int, tasks: int, polled: int) -> bool:
-    """Return whether a level with ``every`` is polled after ``tasks`` tasks, if the last poll was after ``polled``."""
+    """Return whether the number of a worker's executed tasks has passed a multiple of ``every`` since ``polled`` tasks,
+    its number at the last probes between tasks; ``tasks`` is its number now.
+    """
     return tasks // every > polled // every
 
 
 def _is_idle(level: Level, state: WorkerState) -> bool:
-    """Return whether the worker skips the level in its present round.
-
-    In a leapfrogging join the worker uses only levels that search its thief; after every ``leap_after`` fruitless
-    rounds the worker also uses the level in one round.
+    """Return whether the worker skips the level in its present round, because it waits in a leapfrogging join: there it
+    uses only levels that search its thief, and, in one round after every ``leap_after`` fruitless ones, this level.
     """
     if not state.leaps or level.anchor is Anchor.THIEF:
         return False
@@ -428,7 +433,7 @@ def _is_idle(level: Level, state: WorkerState) -> bool:
 
 
 def _is_steady(level: Level) -> bool:
-    """Return whether the level only picks at random: one draw for each probe, no draw without a candidate."""
+    """Return whether the level, in every round, picks each queue at random: one draw for each probe."""
     always = level.is_always and level.chance < 0 and not level.heads
     return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
 
@@ -458,6 +463,6 @@ def _entered(turn: Turn, level: Level, row: Row) -> tuple[tuple[Segment, ...], .
 
 
 def _lightest(rule: Level, view: View) -> Row:
-    """Return the row of the node whose queues hold the fewest tasks; of several such nodes the lowest node."""
+    """Return the row of the node whose queues hold the fewest tasks; of several, that of the lowest node."""
     rows = [row for row in map(rule.row, range(rule.anchors)) if row.groups]
     return min(rows, key=lambda row: sum(view.length[q] for group in row.groups for segment in group for q in segment))

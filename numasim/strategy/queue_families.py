@@ -1,4 +1,6 @@
-"""The task queues of a strategy: a family of queues has a queue for each unit, such as a node, with a worker."""
+"""The task queues of a strategy, by family: a family has a queue for each unit of one kind (worker, core, llc, node,
+socket, machine) that has a worker.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ from numasim.strategy.steal_plan import QUEUE
 
 # ---- The units of the machine to which each worker belongs -----------------------------------------------------------
 #
-# A position is a worker or, as the last position, an extra producer thread (Vikranth's thesis, chapter 3). The producer
-# is on the node of worker 0 but has no core and no queue of its own.
+# A position is a worker or, as the last position, an extra producer: a thread that only makes tasks (Vikranth's thesis,
+# chapter 3). The producer is on the node of worker 0 but has no core and no queue of its own.
 
 I64 = npt.NDArray[np.int64]
-NOWHERE = -1
+NOWHERE = -1  # in place of a unit or queue
 
 
 class Units(Frozen):
@@ -34,7 +36,7 @@ class Units(Frozen):
 
     @cached_property
     def of(self) -> dict[str, I64]:
-        """Return by kind of unit the unit id of every position, ``NOWHERE`` for a producer that has no such unit."""
+        """Return {kind of unit: [positions] the unit's id}; a producer's worker and core are `NOWHERE`."""
         unit = {kind: self.map.unit(kind) for kind in get_args(UnitName)}
         return {kind: np.append(ids, NOWHERE if kind in ("worker", "core") else ids[0]) for kind, ids in unit.items()}
 
@@ -45,11 +47,11 @@ class Units(Frozen):
 
     @cached_property
     def distance(self) -> I64:
-        """Return [workers, workers] distance classes, nearest first; built only if a grouped level needs them."""
+        """Return [workers, workers] the rank of the distance between two workers, 0 for the smallest."""
         return distance_classes(self.machine, self.map)
 
     def access_ps(self, worker: int, others: I64) -> I64:
-        """Return the latency from ``worker`` to the memory of the node of each of the workers ``others``."""
+        """Return [others] the latency in ps from ``worker`` to the memory of the node of each of ``others``."""
         node = self.map.node
         return np.asarray(self.machine.latency_ps[node[worker], node[others]])
 
@@ -59,7 +61,7 @@ NO_NODE = -1
 
 
 class Pool(Frozen):
-    """The queues of one family, or of all families that a level names, in ascending order of families and units."""
+    """The queues of one or several families, in ascending order of families and units."""
 
     queue: I64  # [n]
     family: I64  # [n] index among the families of the pool
@@ -68,7 +70,7 @@ class Pool(Frozen):
 
     @property
     def families(self) -> int:
-        """Return the number of families, which is the number of segments in a group."""
+        """Return the number of families."""
         return len(self.mine)
 
     def is_mine(self, position: int) -> npt.NDArray[np.bool_]:
@@ -77,7 +79,7 @@ class Pool(Frozen):
 
 
 def build_families(spec: StrategySpec, units: Units) -> dict[str, Pool]:
-    """Build every family with consecutive queue ids; only a unit with a worker has a queue."""
+    """Return the queues of each family, by name; queue ids are consecutive."""
     families: dict[str, Pool] = {}
     base = 0
     for name, queue in spec.queues.items():
@@ -107,7 +109,7 @@ def pool_of(families: list[Pool]) -> Pool:
 def queue_records(
     spec: StrategySpec, runtime: RuntimeSpec, units: Units, families: dict[str, Pool]
 ) -> npt.NDArray[Any]:
-    """Return [queues] QUEUE records."""
+    """Return [queues] QUEUE records: ends, capacities and rules of ``spec`` or, where it has none, of ``runtime``."""
     parts = []
     for number, (name, queue) in enumerate(spec.queues.items()):
         part = np.zeros(len(families[name].queue), QUEUE)

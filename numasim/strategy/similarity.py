@@ -1,9 +1,10 @@
 """The similarity of a new task to each node (Vikranth's thesis, section 5.4, eq. 5.2; model 4.5, 4.9).
 
-Each object of a task has one node as its home, or is unbound. The similarity of the task to a node is the total weight
-of the task's objects at home on this node. The weight of an object is its number of bytes, or 1 as in the printed eq.
-5.2 (A-13). The division by |D| in eq. 5.2 is omitted, because the division changes no choice. Nodes without workers
-have no queues and are never chosen; of equally similar nodes the lowest is chosen.
+An object of a task is a piece of memory that the task accesses; its home is the node whose memory holds it, or it is
+unbound. The similarity of the task to a node is the total weight of the task's objects at home there. The weight of an
+object is its number of bytes, or 1 as in the printed eq. 5.2 (A-13). The division by |D| in eq. 5.2 is omitted, because
+it changes no choice. Nodes without workers are never chosen; of equally good nodes the lowest is chosen. A rule is a
+dispatch rule, an entry of the strategy's list of choices of a queue for a new task.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import NodeRank, Weigh
 from numasim.strategy.steal_plan import DataRule, StealPlan
 
-UNBOUND = -1  # home of an object without placed pages
+UNBOUND = -1  # home of an object whose pages are not placed yet
 
 
 class Objects(NamedTuple):
     """All objects of a task with the same home and mode: ``pieces`` objects, of ``bytes`` bytes together."""
 
     home: int  # node, or UNBOUND
-    mode: int  # numasim.workload.graph.Mode
+    mode: int  # how they are accessed: bits of `numasim.workload.graph.Mode`
     pieces: int
     bytes: int
 
@@ -35,7 +36,7 @@ WEIGHT: dict[Weigh, Callable[[Objects], int]] = {
 
 
 class Similarity:
-    """The choice of nodes by the rules of one plan."""
+    """Chooses nodes by the dispatch rules of one plan."""
 
     def __init__(self, plan: StealPlan) -> None:
         """Read the nodes of the workers of ``plan``."""
@@ -44,7 +45,9 @@ class Similarity:
         self._latency_ps: list[list[int]] = plan.latency_ps.tolist()
 
     def chosen(self, rule: DataRule, objects: Sequence[Objects], position: int) -> list[int] | None:
-        """Return the nodes that ``rule`` chooses for a new task of ``position``; None if a guard of the rule fails."""
+        """Return the nodes that ``rule`` chooses for a new task of the worker or producer ``position``; None if a
+        condition of the rule fails: too few bytes, equal similarities, another node than its own, too small a share.
+        """
         counted = [some for some in objects if some.mode & rule.counted]
         if sum(some.bytes for some in counted) < rule.min_bytes:
             return None
@@ -68,7 +71,7 @@ class Similarity:
         return similarity
 
     def _ranked(self, rank: NodeRank, similarity: list[int]) -> list[int]:
-        """Return the chosen nodes, ascending, all of them with workers; no nodes if all data is unbound."""
+        """Return the nodes chosen by ``rank``, ascending, all with workers; none if all objects are unbound."""
         if not any(similarity):
             return []
         if rank is NodeRank.CHEAPEST:

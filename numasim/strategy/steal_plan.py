@@ -1,12 +1,14 @@
-"""The compiled form of a strategy: tables that every executor interprets in the same way.
+"""The compiled form of a strategy: tables that engines and the task runtime interpret in the same way.
 
-All arrays are read-only. A *level* is a steal level or a dispatch rule; the rules stand behind the steal levels. A
-level has a row of candidate queues for each *anchor*, the object from which the level searches. ME, PARENT and THIEF
-have an anchor for each worker (rules by ME have one more row, for an extra producer), LAST for each queue, LIGHTEST and
-DATA for each node, LABEL for each unit of the machine that labels name, ALL the anchor 0 alone. With FLAG_HEADS, a row
-for each worker precedes these rows; the row is empty if the worker does not use the level. Row r has the segments
-``row[r]`` to ``row[r + 1] - 1``, and anchor a of a level has row ``level.row + a``. Segment s has the queues
-``queue[seg[s]:seg[s + 1]]``. A group is ``level.segments`` consecutive segments, one for each queue family.
+All arrays are read-only. A *level* is a steal level (an entry of the strategy's list of places to steal from) or a
+dispatch rule (an entry of its list of choices of a queue for a new task); the rules stand behind the steal levels. A
+level has a row of candidate queues for each *anchor*, the object from which the level searches: ME, PARENT and THIEF
+have an anchor for each worker (rules by ME have one more row, for an extra producer of tasks), LAST for each queue,
+LIGHTEST and DATA for each node, LABEL for each unit (core, node, ...) that labels of tasks name, ALL the anchor 0
+alone. With FLAG_HEADS, a row for each worker precedes these rows; the row is empty if the worker does not use the
+level. Anchor a of a level has row ``level.row + a``. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``, and
+segment s the queues ``queue[seg[s]:seg[s + 1]]``. Consecutive segments, one for each family (kind of queues) that the
+level names, form a group of equally near queues.
 """
 
 from __future__ import annotations
@@ -31,30 +33,31 @@ LEVEL, QUEUE, CHANCE, DATA = (
 class Thresholds:
     """The rule that determines the thresholds S and s of a queue (Vikranth's thesis, eq. 3.3, 3.4; model 4.3)."""
 
-    max_tasks: int | None  # S; None: S is computed during the run
-    min_tasks: int | None  # s; None: s is computed during the run
-    rule: str  # literal | avail | fraction
+    max_tasks: int | None  # S: thieves may steal from S tasks on; None: S is computed during the run
+    min_tasks: int | None  # s: the owner steals at s tasks; None: s is computed during the run
+    rule: str  # how S is computed: literal | avail | fraction
     fraction_ppm: int  # for the rule ``fraction``
-    when: str  # first-drain | phase | fixed
+    when: str  # when both are computed: first-drain | phase | fixed (never)
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waiting after a failed round or probe: ``min(first * factor ** (fails - 1), max)``; 0: a worker polls at once."""
+    """The wait after ``fails`` failed rounds (or probes) in a row: ``min(first * factor ** (fails - 1), max)``."""
 
     first_ps: int | None  # None: a task's mean duration, if each run draws durations (`numasim.plan.plan`)
     factor: int
     max_ps: int | None
-    after: str  # round | probe
-    empty: str  # skip | count: whether a round without a candidate counts as an attempt
+    after: str  # round | probe: after what a worker waits
+    empty: str  # skip | count: whether a round without a probe counts as a steal attempt
 
 
 @dataclass(frozen=True)
 class Adaptive:
     """The rule by which a worker changes its spawn order (model 3.3).
 
-    A worker spawns help-first if its stack has ``stack`` calls or more, or if at least ``steals`` tasks were stolen
-    from the worker during its last ``every`` spawns; else work-first. The first ``every`` spawns go by ``work_first``.
+    A worker that spawns goes on with the parent and queues the child (help-first) if its stack has ``stack`` calls or
+    more, or if at least ``steals`` tasks were stolen from the worker during its last ``every`` spawns; else it goes on
+    with the child (work-first). In place of the steals, ``work_first`` decides on the first ``every`` spawns.
     """
 
     stack: int
@@ -65,38 +68,41 @@ class Adaptive:
 
 @dataclass(frozen=True)
 class StealPlan:
-    """A strategy compiled for one machine and number of workers."""
+    """A strategy compiled for one machine and number of workers. A live subtree is a subtree of tasks, chosen by the
+    strategy, whose root has begun and whose tasks have not all ended; a gate closes a level by their number.
+    """
 
     name: str
     workers: int
     steal_levels: int
-    level: npt.NDArray[Any]  # [levels] LEVEL
+    level: npt.NDArray[Any]  # [levels] LEVEL records
     row: npt.NDArray[np.uint32]
     seg: npt.NDArray[np.uint32]
     queue: npt.NDArray[np.uint32]
     weight: npt.NDArray[np.uint64]  # [segments] cumulative within a row, for Visit.WEIGHTED
-    watch: npt.NDArray[np.int32]  # [watches, 2]: set at length >= first, cleared at length <= second; or a mark
-    chance: npt.NDArray[Any]  # [chances] CHANCE
-    data: npt.NDArray[Any]  # [rules with conditions on tasks] DATA
+    # [watches, 2] a watch is a bit for each queue, set at length >= first, cleared at length <= second; or by a mark
+    watch: npt.NDArray[np.int32]
+    chance: npt.NDArray[Any]  # [levels used by chance] CHANCE records
+    data: npt.NDArray[Any]  # [rules with conditions on tasks] DATA records
     node: npt.NDArray[np.int32]  # [workers + 1] the node of each worker, and of an extra producer
     domains: npt.NDArray[np.int32]  # the nodes that have workers, ascending
     latency_ps: npt.NDArray[np.int64]  # [nodes, nodes] from a core of the first node to memory of the second node
     queues: npt.NDArray[Any]  # [queues] QUEUE
     own: npt.NDArray[np.uint32]  # [workers] the worker's own queue, or NO_QUEUE
     lines: npt.NDArray[np.uint8]  # [queues] the number of cache lines, 1 or 2, on which the queue's words stand
-    families: tuple[str, ...]
-    refill: int | None  # the refill threshold; None: the queue's own threshold s
+    families: tuple[str, ...]  # names of the kinds of queues
+    refill: int | None  # at so many own tasks a worker steals; None: at the queue's threshold s
     work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun at their spawn
     adaptive: Adaptive | None  # None unless the spawn order adapts to steals
     thresholds: Thresholds
     backoff: Backoff
-    gate: npt.NDArray[np.int32]  # [workers] the unit of each worker; the live subtrees of this unit are counted
-    live_most: int  # gated levels are closed to a unit's workers from this number of live subtrees on
-    switches: tuple[str, ...]  # the names of the switches, in the order of their numbers
+    gate: npt.NDArray[np.int32]  # [workers] the unit of each worker, by which live subtrees are counted
+    live_most: int  # from so many live subtrees of their unit on, gated levels are closed to workers
+    switches: tuple[str, ...]  # the names of the bits that turn levels and rules on and off, in order
 
     @property
     def work_first(self) -> bool:
-        """Return whether workers begin some tasks at their spawn, so that continuations come into queues."""
+        """Return whether workers begin some tasks at their spawn, so that their parents come into queues."""
         return self.work_first_tiers != 0
 
     @property
@@ -106,12 +112,12 @@ class StealPlan:
 
     @property
     def slots(self) -> npt.NDArray[np.bool_]:
-        """Return [queues] whether the queue is the slot of a worker."""
+        """Return [queues] whether the queue is a slot: a queue of one task in front of a worker's own queue."""
         return np.asarray(self.queues["full"] == Full.DISPLACE)
 
     @property
     def spills(self) -> npt.NDArray[np.bool_]:
-        """Return [queues] whether half of the queue leaves it if a worker puts a task into it while it is full."""
+        """Return [queues] whether the queue spills: half of a full queue's tasks leave it as a task is put into it."""
         return np.isin(self.queues["full"], (Full.SPILL_OLDEST, Full.SPILL_NEWEST))
 
     @property
@@ -121,7 +127,7 @@ class StealPlan:
 
     @property
     def polls(self) -> bool:
-        """Return whether workers poll a level between tasks."""
+        """Return whether workers probe a level between tasks, after so many tasks each time."""
         return bool(self.level["every"][: self.steal_levels].any())
 
     @property
@@ -151,14 +157,14 @@ class StealPlan:
         return len(self.level)
 
 
-# ---- The records of levels and rules as Python values, which the interpreter reads one by one ------------------------
+# ---- The records of levels and rules as Python values ----------------------------------------------------------------
 
-Segment = tuple[int, ...]
+Segment = tuple[int, ...]  # queues
 NO_INDEX = -1
 
 
 class Row(NamedTuple):
-    """The candidates of one anchor: groups of segments of queues, and the cumulative weight at each group."""
+    """The candidates of one anchor: groups of segments, and the running sum of weights at each group."""
 
     groups: tuple[tuple[Segment, ...], ...]
     weights: tuple[int, ...]
@@ -185,9 +191,9 @@ class DataRule:
 class Level:
     """One steal level or dispatch rule: a LEVEL record and its rows as Python values.
 
-    ``watch``, ``chance`` and ``switch`` are NO_INDEX, and ``data`` is None, if the level has none. ``tiers`` is a mask
-    of the tiers of tasks to which the rule applies, 0 for all tasks. A level has ``heads`` if some workers do not use
-    the level (``who: head``).
+    The numbers ``watch``, ``chance`` and ``switch`` are NO_INDEX, and ``data`` is None, if the level has none.
+    ``tiers`` is a mask of the tiers of tasks to which a rule applies, 0 for all tasks. A level has ``heads`` if only
+    the first worker of each unit uses the level (``who: head``).
     """
 
     def __init__(self, plan: StealPlan, index: int) -> None:
@@ -222,7 +228,7 @@ class Level:
 
     @property
     def is_always(self) -> bool:
-        """Return whether the level is always in force: in all iterations, for any tier, without switch and gate."""
+        """Return whether the level is in force in all iterations and for all tasks: it has no switch and no gate."""
         every = (self.first_iteration, self.last_iteration) == (0, codes.ALL32)
         return every and self.switch < 0 and not self.gated and not self.tiers
 
@@ -233,7 +239,7 @@ class Level:
         return self.row(self._plan.workers + anchor) if self.row(worker).groups else NO_ROW
 
     def row(self, anchor: int) -> Row:
-        """Return row number ``anchor``; the candidates of a row are in the order of visits."""
+        """Return row number ``anchor`` of the level; its candidates are in the order in which they are visited."""
         found = self._rows.get(anchor)
         if found is None:
             found = self._rows[anchor] = self._decode(anchor)
@@ -258,7 +264,7 @@ def decode_levels(plan: StealPlan) -> tuple[tuple[Level, ...], tuple[Level, ...]
 
 
 def has_own_dispatch(plan: StealPlan) -> bool:
-    """Return whether every worker's new tasks go to the worker's own queue first."""
+    """Return whether the first dispatch rule puts every worker's new tasks into the worker's own queue."""
     rule = Level(plan, plan.steal_levels)
     if plan.copies or rule.anchor is not Anchor.ME or rule.watch >= 0 or rule.data is not None or not rule.is_always:
         return False

@@ -1,12 +1,13 @@
 """Synchronisation objects and their homes: the objects of a program, and the locks of a strategy for stealing.
 
-With ``lock: U`` on a steal level, a probe takes the lock of the unit U to which the probed queue belongs. Algorithm 5
-of Vikranth's thesis has ``lock: node`` on both levels: a worker holds the lock of the domain that it searches, and the
-algorithm's global lock G is the part of a cohort lock that goes from node to node. With ``lock: machine`` on the remote
-level, one lock serves all remote searches (model 4.6). ``lock: yes`` on a family of queues gives each queue a lock.
-A probe that has seen a task takes this lock, looks again, and holds the lock until the steal is paid for; with
-``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a task into the queue of another worker
-also takes the lock (model 4.1).
+A steal level is an entry of the strategy's list of places to steal from; a probe is a thief's look at a queue. With
+``lock: U`` on a steal level, a probe takes the lock of the unit of kind U (node, machine, ...) of the probed queue.
+Algorithm 5 of Vikranth's thesis has ``lock: node`` on both levels: a worker holds the lock of the node that it
+searches, and the algorithm's global lock G is the part of a cohort lock that goes from node to node. With ``lock:
+machine`` on the remote level, one lock serves all remote searches (model 4.6). ``lock: yes`` on a family of queues
+gives each queue a lock. A probe that has seen a task takes this lock, looks again, and holds the lock until the
+overhead of the steal has passed; with ``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a
+task into the queue of another worker also takes the lock (model 4.1).
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ class SyncPlaces(Frozen):
     role: npt.NDArray[np.uint8]  # [objects] Role
     home: I32  # [objects] the node whose memory holds the object
     worker_home: I32  # [workers] the home of an object that the worker owns
-    parties: npt.NDArray[np.int64]  # [objects]
-    undo_ps: npt.NDArray[np.int64]  # [objects]
-    same: npt.NDArray[np.uint8]  # [objects] whether the next attempt opens the same objects
-    weights: tuple[npt.NDArray[np.int64], ...]  # [objects] as in `numasim.workload.sync_parameters`
+    parties: npt.NDArray[np.int64]  # [objects] workers of a barrier, or objects of a memory of transactions
+    undo_ps: npt.NDArray[np.int64]  # [objects] overhead of an abort
+    same: npt.NDArray[np.uint8]  # [objects] whether the attempts of a transaction open the same objects
+    weights: tuple[npt.NDArray[np.int64], ...]  # [objects] running sums of the weights of a memory's objects
     declared: int  # number of objects of the program
-    level_lock: I32  # [steal levels, queues] the lock that a probe takes, or `NO_LOCK`; empty if no level has a lock
-    queue_lock: I32  # [queues] the lock that a probe takes, or `NO_LOCK`; empty if no queue has a lock
-    kind: str
-    barrier: str
-    batch: int
-    fair: bool
-    spin_ps: int
-    cached: bool
+    level_lock: I32  # [steal levels, queues] the level's lock for each queue, or `NO_LOCK`; empty without such locks
+    queue_lock: I32  # [queues] the lock of each queue, or `NO_LOCK`; empty without such locks
+    kind: str  # of all locks
+    barrier: str  # the kind of all barriers
+    batch: int  # `cohort`: grants in a row within one node
+    fair: bool  # `tas`, `ttas`: whether waiters get a lock in the order of arrival
+    spin_ps: int  # `mutex`, `barging`: time after which a waiter sleeps
+    cached: bool  # whether an object's cache line comes from the core that had it last
     looks_first: bool  # whether a probe looks into a queue before taking the queue's lock
 
     def __len__(self) -> int:
@@ -57,7 +58,7 @@ class SyncPlaces(Frozen):
 
     @property
     def search(self) -> bool:
-        """Return whether a search for work takes locks."""
+        """Return whether the strategy has locks, which searches for work take."""
         return len(self) > self.declared
 
     @property
@@ -69,7 +70,7 @@ class SyncPlaces(Frozen):
 def place_words(
     spec: StrategySpec, steal: StealPlan, machine: Machine, workers: WorkerMap, declared: Sequence[SyncObject] = ()
 ) -> SyncPlaces:
-    """Return every synchronisation object with its kind and home; the program has the objects ``declared``."""
+    """Return the synchronisation objects of a run: those of the program, ``declared``, and the locks of ``spec``."""
     owners = [word.owner % workers.workers for word in declared]
     names = [word.name or f"word {number}" for number, word in enumerate(declared)]
     table = _SearchLocks(workers, names, owners)
@@ -102,14 +103,14 @@ def place_words(
 
 @dataclass
 class _SearchLocks:
-    """Numbers the locks of a strategy, from the number of the program's synchronisation objects on."""
+    """Numbers the locks of a strategy, behind the program's objects; ``names`` and ``owners`` grow with them."""
 
     workers: WorkerMap
     names: list[str]
-    owners: list[int]
+    owners: list[int]  # the worker that owns each object
 
     def of_levels(self, spec: StrategySpec, steal: StealPlan) -> I32:
-        """Return [steal levels, queues] the lock that a probe of each queue by each level takes."""
+        """Return `SyncPlaces.level_lock`, with a new lock for each unit that a level locks."""
         table = np.full((len(spec.search), len(steal.queues)), NO_LOCK, np.int32)
         units = [entry.lock for entry in spec.search]
         for unit in dict.fromkeys(filter(None, units)):
@@ -120,7 +121,7 @@ class _SearchLocks:
         return frozen(table if any(units) else table[:0])
 
     def of_queues(self, spec: StrategySpec, steal: StealPlan) -> I32:
-        """Return [queues] the lock of each queue, if the queues of its family have locks."""
+        """Return `SyncPlaces.queue_lock`, with a new lock for each queue of a family with locks."""
         locked = np.array([family.lock for family in spec.queues.values()])[steal.queues["family"]]
         table = np.full(len(steal.queues), NO_LOCK, np.int32)
         for queue in np.flatnonzero(locked).tolist():

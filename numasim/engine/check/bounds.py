@@ -1,7 +1,8 @@
-"""Lower bounds of every schedule, from the program alone: every run is compared with them (model 8, item 1).
+"""Lower bounds of the makespan of every schedule, from the program alone: every run is compared with them (model 8,
+item 1).
 
-All runs of a plan share the bounds, so that the bounds are computed once. Only the walk through the graph differs: the
-native engine walks in C++, the reference engine in Python (`numasim.workload.span`).
+A segment is a part of a task that computes and accesses memory; a range is many similar tasks, its items, that one rule
+(a family) describes; a run is coupled if some time depends on other workers. All runs of a plan share the bounds.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from numasim.plan.plan import Plan
 from numasim.workload.graph import I64, Pattern, RangeFamily
 from numasim.workload.one_worker import MLP, access_ps, by_task, lines_ps, segment_ps
 
-Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the longest chain of work of each phase
-LAST_NUMBER = 2**64 - 1  # the random number with the largest deviation; the number 0 has the smallest
+Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the time of the longest chain of segments
+LAST_NUMBER = 2**64 - 1  # the random number that gives the largest deviation; the number 0 gives the smallest
 
 
 class Bounds(Frozen):
-    """The work of a program and its critical path, with the least possible time of each segment on any worker."""
+    """The time of all work of a program, and of its critical path, with the least time that each segment can take."""
 
     work_ps: int
     critical_path_ps: int
 
     def violation(self, makespan_ps: int, workers: int) -> str | None:
-        """Return a sentence if a makespan on ``workers`` workers is below a bound."""
+        """Return a sentence if a makespan on ``workers`` workers is below a bound, else None."""
         if makespan_ps < self.critical_path_ps:
             path = f"the critical path of the program, {self.critical_path_ps} ps"
             return f"the makespan {makespan_ps} ps is below {path}"
@@ -41,14 +42,14 @@ class Bounds(Frozen):
 
 
 def check_bounds(plan: Plan, result: Result, bounds: Bounds) -> None:
-    """Raise CheckError if ``result`` is below a bound."""
+    """Raise CheckError if the makespan of ``result`` is below a bound."""
     sentence = bounds.violation(result.counters["makespan_ps"], plan.workers.workers)
     if sentence:
         raise CheckError(f"{sentence}: a defect of numasim, since no schedule can be so fast")
 
 
 def bounds_of(plan: Plan, chains: Chains) -> Bounds:
-    """Return the bounds of every run of a plan; ``chains`` walks the graph of the plan."""
+    """Return the bounds of every run of a plan; ``chains`` finds the longest chains in the plan's graph of tasks."""
     work, segments = plan.workload, least_segment_ps(plan)
     below = work.below(by_task(work, segments))
     total, path = 0, 0
@@ -66,8 +67,8 @@ def bounds_of(plan: Plan, chains: Chains) -> Bounds:
 
 
 def least_segment_ps(plan: Plan) -> I64:
-    """Return [segments] the least time of each segment: computing at the highest speed that noise and spread allow, or
-    waiting for all bytes from the nearest memory if nothing couples the workers.
+    """Return [segments] the least time of each segment: the time of computing at the highest speed that the random
+    deviations allow, or, in an uncoupled run, the wait for all bytes from the nearest memory if this is longer.
     """
     computing = _fastest(plan, plan.workload.segment_compute_ps)
     if plan.coupled:
@@ -88,7 +89,7 @@ def _least_item_ps(plan: Plan, family: RangeFamily) -> int:
 
 
 def _fastest(plan: Plan, compute_ps: I64) -> I64:
-    """Return the compute times with the luckiest noise on the fastest worker."""
+    """Return ``compute_ps`` with the smallest random deviation of tasks on the fastest possible worker."""
     lucky_ppm = MILLION + noise_ppm(0, plan.effects.task_noise_ppm)
     fast_ppm = MILLION + noise_ppm(LAST_NUMBER, plan.effects.worker_spread_ppm)
     return _times(_times(compute_ps, lucky_ppm, MILLION), MILLION, fast_ppm)

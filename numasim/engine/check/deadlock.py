@@ -10,7 +10,7 @@ class DeadlockError(InputError):
     """Tasks are left that no worker can ever run: the join or the steal levels do not fit the strategy."""
 
     def __init__(self, plan: Plan, tasks: int, time_ps: int, passed: bool = False) -> None:
-        """``tasks`` are left at ``time_ps``; ``passed``: thieves only pass the tasks on."""
+        """``tasks`` tasks are left at ``time_ps``; ``passed``: thieves steal them from each other without end."""
         left = f"{tasks} tasks are left at {time_ps} ps and"
         whose = f"(join {plan.join!r}, {plan.workers.workers} workers, strategy {plan.steal.name!r})"
         if passed:

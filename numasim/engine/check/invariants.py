@@ -1,4 +1,9 @@
-"""The invariants of every result of every engine (model 8, items 1 and 7). Breaking one is a defect of numasim."""
+"""The invariants of every result of every engine (model 8, items 1 and 7). Breaking one is a defect of numasim.
+
+Each invariant is a function that yields a sentence for each violation. A segment is a part of a task that computes and
+accesses memory. A range is many similar tasks, its items, that one rule (a family) describes. The log of a run lists
+each execution of a segment or item: worker, begin and end.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,7 @@ Invariant = Callable[[Run, Result, Log], Iterator[str]]
 
 
 def violations(run: Run, result: Result, log: Log = None) -> list[str]:
-    """Return one sentence for each invariant that ``result`` breaks; the log of executed stretches adds checks."""
+    """Return a sentence for each violation of an invariant by ``result``; some are checked only with a log."""
     return [sentence for invariant in INVARIANTS for sentence in invariant(run, result, log)]
 
 
@@ -39,8 +44,8 @@ def assert_valid(run: Run, result: Result, log: Log = None) -> None:
 
 
 def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """As many tasks finish as the workload has. With a log of executed stretches, every segment and item runs once in
-    each run of its phase, and a segment of a transaction once more for each attempt that aborts after the segment.
+    """As many tasks finish as the workload has. With a log, every segment and item runs once in each run of its phase,
+    and a segment of a transaction once more for each attempt that aborts after the segment.
     """
     plan = run.plan
     done, there = result.counters["tasks"], plan.workload.tasks
@@ -51,7 +56,7 @@ def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
     ran = Counter((each.task, each.segment) for each in log)
     work = unfolded(plan.workload)
     expected = _expected_runs(work)
-    if result.passed_items:  # a shortcut may have exchanged equal items, so that only their number is known
+    if result.passed_items:  # a shortcut has counted items without executing each, so that only their number is known
         ran, expected = _items_as_one(ran, work.rows), _items_as_one(expected, work.rows)
         ran[work.rows, 0] += result.passed_items
     if result.counters["aborts"]:
@@ -63,8 +68,8 @@ def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) -> Iterator[str]:
-    """No segment of a transaction runs more often than the segment before it. Attempts that run a first segment in vain
-    are at most as many as the aborts. Runs of attempts that aborted are subtracted from ``ran``.
+    """No segment of a transaction runs more often than the segment before it, and first segments of transactions run in
+    vain at most as often as attempts abort. Runs of attempts that aborted are subtracted from ``ran``.
     """
     begun = 0
     for task in range(work.rows):
@@ -130,9 +135,8 @@ def one_thing_at_a_time(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """A task starts after its spawn and its predecessors, and continues after the children or groups that it waits for.
-
-    Not checked without a log, or if a task runs more than once.
+    """A task starts after its spawn and its predecessors, and goes on behind a wait after the children or the group of
+    tasks that it waits for. Not checked without a log, or if a task runs more than once.
     """
     roots = [root for phase in run.plan.workload.phases for root in phase.roots]
     runs_again = max(run.plan.workload.runs) > 1 or len(set(roots)) < len(roots)  # some task, more than once
@@ -187,9 +191,8 @@ def _program_order(
 
 
 def time_bounds(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """The makespan is at least T1 / P and at least Tinf, the work and the span if all bytes are local.
-
-    Tasks may take less if remote memory is faster than local memory, or a worker faster than the average.
+    """The span is at most the work; the makespan is at least the span and at least the work over the workers (all bytes
+    local). The makespan is not checked if remote memory may be faster than local, or if workers' speeds differ.
     """
     plan = run.plan
     c, workers = result.counters, plan.workers.workers
@@ -222,7 +225,7 @@ def time_adds_up(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def steals_add_up(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """The attempts are the successful and the failed steals together, also by distance and by node pair."""
+    """Steal attempts are the successful and the failed ones together, in all, between nodes, and by pair of nodes."""
     plan = run.plan
     c = result.counters
     for suffix in ("", "_remote"):
@@ -247,7 +250,7 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 
 def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """The bytes moved or found in a cache are those of the declared accesses, of migrated pages and of helpers."""
+    """The bytes moved or found in a cache are those of the workload's accesses, of migrated pages and of prefetches."""
     plan = run.plan
     if result.counters["aborts"] and log is None:
         return
@@ -267,9 +270,8 @@ def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Every page of a region has one home: in static regions from the start, in dynamic regions from the first touch.
-
-    All other page faults are first touches by items of ranges. Items give back as many pages as the items declare.
+    """Nodes hold as many pages as were placed before the run or by page faults, and no more than the regions have; page
+    faults of items on memory of their own do not count here. Items give back as many pages as they declare.
     """
     rules, work = run.plan.placement, run.plan.workload
     fresh = freed = 0
@@ -290,14 +292,14 @@ def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _ranges(work: Workload) -> Iterator[tuple[RangeFamily, int]]:
-    """Return (family, runs of the phase) of every phase with a range."""
+    """Yield (family, runs of the phase) of every phase with a range."""
     for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
             yield work.ranges[phase.range_family], runs
 
 
 def _every_item(family: RangeFamily) -> Iterator[I64]:
-    """Return the items of a family, so many at a time that their numbers fit in memory."""
+    """Yield the numbers of the items of a family, `ITEMS_AT_ONCE` at a time."""
     for first in range(0, family.count, ITEMS_AT_ONCE):
         yield np.arange(first, min(first + ITEMS_AT_ONCE, family.count))
 
@@ -312,14 +314,14 @@ def _item_bytes(run: Run, family: RangeFamily) -> int:
 
 
 def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
-    """Return the bytes of the segments that ran, attempts that aborted included."""
+    """Return the bytes of all executions of segments in the log, those of attempts that aborted included."""
     work = unfolded(plan.workload)
     moved = _segment_bytes(work)
     return sum(int(moved[each.segment]) for each in log if each.task < work.rows)
 
 
 def _declared_bytes(work: Workload) -> int:
-    """Return the bytes of all segments."""
+    """Return the bytes of all segments in all runs of their phases, without aborted attempts."""
     below = work.below(by_task(work, _segment_bytes(work)))
     turns = zip(work.phases, work.runs, strict=True)
     return sum(runs * sum(int(below[root]) for root in phase.roots) for phase, runs in turns)
@@ -337,7 +339,9 @@ def _access_bytes(accesses: Accesses) -> I64:
 
 
 def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Counts of synchronisation objects add up to the counters of the run, and agree with the holdings of a log."""
+    """Counts of synchronisation objects add up to the counters of the run. With a log, they agree with it, and no lock
+    is granted to an actor while another holds it.
+    """
     for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
         if int(result.sync_objects[name].sum()) != result.counters[f"lock_{name}"]:
             yield f"the {name} of the synchronisation objects do not add up to lock_{name}"
@@ -357,8 +361,8 @@ def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Aborts add up, and one worker alone has no aborts. With a log: while a transaction that ended has an object open
-    to write the object, no other transaction that ended has the object open (model 4.11).
+    """Aborts add up, and one worker alone has no aborts. With a log: while a transaction that committed has an object
+    open to write it, no other worker's transaction that committed has the object open (model 4.11).
     """
     aborts = result.counters["aborts"]
     if aborts and run.plan.workers.workers == 1:

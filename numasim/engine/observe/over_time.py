@@ -1,7 +1,7 @@
 """A run over time: the states of its workers, the lengths of queues, the use of each resource (model 6).
 
-The tables are exact integrals over at most `BINS` stretches of equal length, however long the run is, computed from the
-rows of a watched run (`numasim.engine.observe.watch`).
+The tables are exact integrals over each of at most `BINS` intervals (bins) of equal width, computed from the rows of a
+watched run (`numasim.engine.observe.watch`). A resource is a memory controller, link, cache or the address space.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 # ---- Integrals over time in bins whose width doubles as a run goes on: exact, in bounded memory ---------------------
 #
-# A quantity of a subject (a worker's state, a queue's length, the use of a resource) is a weight that holds for a
-# stretch of time. The integral of the weight over each bin is a whole number. The part of a stretch that covers a bin
-# partly is added directly; bins that a stretch covers entirely are counted by the first and the last of these bins.
+# A subject is a worker in one state, a queue, or a resource. Its weight (1, the length, the use) holds for a stretch of
+# time. The integral of the weight over each bin is a whole number: what a stretch adds to a bin that it covers in part
+# is added at once; of the bins that it covers entirely, only the first and the one behind the last are marked.
 
 
 BINS = 1024
-LIMB_BITS = 20  # a weight is split into limbs of so many bits, so that limb times width fits 63 bits
+LIMB_BITS = 20  # a weight is split into parts (limbs) of so many bits, so that limb times width fits 63 bits
 MOST_SHIFT = 62 - LIMB_BITS  # binary logarithm of the largest width of a bin
 
 
 class Integrals:
-    """Integrals of weights below 2**`LIMB_BITS` for ``subjects``, [subjects, BINS]."""
+    """Integrals [subjects, BINS] of weights below 2**`LIMB_BITS`."""
 
     def __init__(self, subjects: int) -> None:
         self._inside: I64 = np.zeros((subjects, BINS), np.int64)
         self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # changes of the weight that covers whole bins
 
     def add(self, shift: int, subject: I64, begin_ps: I64, end_ps: I64, weight: I64) -> None:
-        """Add stretches, none of them empty, in bins of width ``1 << shift``."""
+        """Add stretches [n], none of them empty, in bins of width ``1 << shift`` ps."""
         first, last = begin_ps >> shift, (end_ps - 1) >> shift
         alone = first == last
         np.add.at(self._inside, (subject[alone], first[alone]), (weight * (end_ps - begin_ps))[alone])
@@ -51,12 +51,12 @@ class Integrals:
         np.add.at(self._covers, (subject, last), -weight)
 
     def values(self, shift: int) -> I64:
-        """Return [subjects, BINS] the integrals."""
+        """Return [subjects, BINS] the integrals, for bins of width ``1 << shift`` ps."""
         covered: I64 = np.cumsum(self._covers[:, :BINS], axis=1)
         return self._inside + (covered << shift)
 
     def widen(self, shift: int) -> None:
-        """Double the width of bins of ``1 << shift``."""
+        """Double the width of the bins, which is ``1 << shift`` ps now."""
         pairs = self.values(shift).reshape(-1, BINS // 2, 2).sum(axis=2)
         self._inside[:, : BINS // 2] = pairs
         self._inside[:, BINS // 2 :] = 0
@@ -64,7 +64,7 @@ class Integrals:
 
 
 class Steps:
-    """Integrals of step functions: a subject has a value from a time on until the subject gets another value."""
+    """Integrals of step functions: a subject has a value from a time on until it gets another value."""
 
     def __init__(self, subjects: int) -> None:
         self._low, self._high = Integrals(subjects), Integrals(subjects)
@@ -72,7 +72,7 @@ class Steps:
         self._value: I64 = np.zeros(subjects, np.int64)
 
     def set(self, shift: int, subject: I64, time_ps: I64, value: I64) -> None:
-        """Give the subjects these values from ``time_ps`` on; in order of time for each subject."""
+        """Give each ``subject`` [n] its ``value`` [n] from ``time_ps`` [n] on, in order of time for each subject."""
         if not len(subject):
             return
         changed = np.unique(subject)
@@ -98,7 +98,7 @@ class Steps:
         return sums
 
     def widen(self, shift: int) -> None:
-        """Double the width of bins of ``1 << shift``."""
+        """Double the width of the bins, which is ``1 << shift`` ps now."""
         self._low.widen(shift)
         self._high.widen(shift)
 
@@ -116,7 +116,7 @@ STATES = {
 }
 F64 = npt.NDArray[np.float64]
 
-MOST_STEALS = 400  # steals that are stored one by one
+MOST_STEALS = 400  # steals that are kept one by one
 
 
 # ---- The tables -----------------------------------------------------------------------------------------------------
@@ -125,8 +125,9 @@ MOST_STEALS = 400  # steals that are stored one by one
 class OverTime:
     """A `Watcher` that adds up the rows; call `close` at the makespan, then read the tables.
 
-    A producer beside the workers has the row after the rows of workers. ``steals`` are the first rows [n, COLUMNS] of
-    steals. ``resources`` is empty if the run is not coupled: such a run does not report the use of resources.
+    A producer (a thread that makes tasks beside the workers) counts as worker number ``workers``. ``steals`` are the
+    first rows [n, COLUMNS] of steals. ``resources`` is empty if the run is not coupled (no time depends on other
+    workers): such a run does not report the use of resources.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -182,29 +183,29 @@ class OverTime:
 
     @property
     def edges_ps(self) -> I64:
-        """Return [bins + 1] the begins of the bins, and the makespan, the end of the last bin."""
+        """Return [bins + 1] the begin of each bin in ps, and the makespan, the end of the last bin."""
         begins = np.arange(0, max(1, self.makespan_ps), 1 << self.shift, dtype=np.int64)
         return np.append(begins, self.makespan_ps)
 
     @property
     def stretches_ps(self) -> I64:
-        """Return [workers + 1, STATES, bins] the time that each worker, then a producer, spent in each state."""
+        """Return [workers + 1, STATES, bins] the time in ps that each worker, then a producer, spent in each state."""
         values = self._stretches.values(self.shift)[:, : len(self.edges_ps) - 1]
         return values.reshape(self._workers + 1, len(STATES), -1)
 
     @property
     def queue_length(self) -> F64:
-        """Return [queues, bins] the mean length."""
+        """Return [queues, bins] the mean number of tasks in each queue."""
         return self._means(self._lengths)
 
     @property
     def resource_load(self) -> F64:
-        """Return [resources, bins] the mean use, in units per second."""
+        """Return [resources, bins] the mean use of each resource, in units per second."""
         return self._means(self._loads)
 
     @property
     def steals_made(self) -> I64:
-        """Return [2, bins] the successful steals inside a node, and from another node."""
+        """Return [2, bins] the number of successful steals inside a node, and of those from another node."""
         return self._moves.values(self.shift)[:, : len(self.edges_ps) - 1]
 
     def _means(self, steps: Steps) -> F64:
@@ -215,7 +216,7 @@ class OverTime:
     # ---- the results as data frames --------------------------------------------------------------------------------
 
     def workers_frame(self) -> pd.DataFrame:
-        """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, times in each state."""
+        """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, ps in each state."""
         table = self._frame("worker", self._workers)
         table["node"] = np.repeat(self.plan.workers.node.astype(np.int64), len(self.edges_ps) - 1)
         for at, name in enumerate(STATES.values()):
@@ -231,8 +232,8 @@ class OverTime:
 
     def resource_load_frame(self) -> pd.DataFrame:
         """Return a row for each bin and resource, no row for a run that is not coupled: ``begin_ps``, ``end_ps``,
-        ``resource``, the ``name``, ``unit`` and ``capacity`` of the resource, the mean number of units ``used``, and
-        the ``share`` of the capacity that is used.
+        ``resource``, the ``name``, ``unit`` and ``capacity`` (units per second) of the resource, the mean units per
+        second ``used``, and their ``share`` of the capacity.
         """
         table = self._frame("resource", len(self.resources))
         bins = len(self.edges_ps) - 1

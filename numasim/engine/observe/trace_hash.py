@@ -1,8 +1,9 @@
 """The two hashes of a run (model 1.3).
 
-A record is five 64-bit words ``(t, rank, actor, a0, a1)``. The hash of a record is a mix chain over the words. The hash
-of a set of records is the sum of the hashes modulo 2**64, so that the order of the records plays no part.
-``trace_hash`` covers the records that every mode of every engine produces, ``event_hash`` covers all records.
+An event of a run gives a record of five 64-bit words: time in ps, rank (kind of event), actor (worker or object), and
+two numbers about the event. The hash of a record mixes the words one by one. The hash of a set of records is the sum of
+their hashes modulo 2**64, so that the order of the records plays no part. ``trace_hash`` covers the records that every
+engine produces, whichever shortcuts it takes; ``event_hash`` covers the records of all events.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numasim.engine.observe.watch import Watch, Watcher
 
 WORDS = 5
 FLUSH_RECORDS = 8_192  # few enough to stay in the cache, enough for NumPy to be fast
-pack = Struct("=5Q").pack  # one record
+pack = Struct("=5Q").pack  # makes the bytes of a record
 
 Records = npt.NDArray[np.uint64]
 Listener = Callable[[Records], None]
@@ -28,23 +29,23 @@ Listener = Callable[[Records], None]
 class Rank(IntEnum):
     """Kinds of events, in the order in which they happen within one instant (model 1.2)."""
 
-    SEG_END = 0
-    GRANT = 1
-    RELEASE = 2
-    WAKE = 3
-    PUT = 4
-    LOOK = 5
-    POLL = 6
-    ABORT = 7  # the record of an abort; an abort happens within another event
-    END_OF_INSTANT = 8  # a hook, never a record
+    SEG_END = 0  # a segment or range item ends
+    GRANT = 1  # an actor gets a lock
+    RELEASE = 2  # a barrier opens, or a phase ends
+    WAKE = 3  # a worker goes on after a sleep
+    PUT = 4  # a step of overhead ends; records: a task is put into a queue
+    LOOK = 5  # a probe looks at its queue; records: a steal
+    POLL = 6  # a back-off ends; records: a worker is idle no longer
+    ABORT = 7  # an attempt aborts: a record only, of an abort within another event
+    END_OF_INSTANT = 8  # after all other events of an instant; never a record
 
 
-STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # the ranks of records that every mode produces
+STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # the ranks of records in both hashes
 
 
 def hash_sum(records: Records) -> int:
-    """Return the sum modulo 2**64 of the hashes of ``records`` [n, 5]; a hash begins with h = 0 and becomes
-    ``mix((h + GAMMA) ^ word)`` with each word of the record.
+    """Return the sum modulo 2**64 of the hashes of ``records`` [n, 5]; a hash begins as h = 0, and each word of the
+    record turns h into ``mix((h + GAMMA) ^ word)``.
     """
     value = np.zeros(len(records), np.uint64)
     for column in records.T:
@@ -58,7 +59,9 @@ def hexadecimal(total: int) -> str:
 
 
 class RecordSet:
-    """Records gathered as packed bytes and hashed in batches; the engine appends `pack` (t, rank, actor, a0, a1)."""
+    """Records that are hashed in batches; the engine appends the bytes of each record (`pack`) to ``rows``. ``count``
+    counts hashed records, ``total`` is the sum of their hashes if ``hashed``.
+    """
 
     __slots__ = ("_listener", "count", "hashed", "rows", "total")
 
@@ -70,7 +73,7 @@ class RecordSet:
         self._listener = listener
 
     def add(self, records: Records) -> None:
-        """Hash ``records`` [n, 5]."""
+        """Hash ``records`` [n, 5] if ``hashed``, and give them to the listener."""
         if self.hashed:
             self.total = (self.total + hash_sum(records)) & MASK
         self.count += len(records)
@@ -78,7 +81,7 @@ class RecordSet:
             self._listener(records)
 
     def flush(self) -> None:
-        """Hash the gathered records and discard them."""
+        """Hash the gathered rows, give them to the listener, and discard them."""
         if self.rows and not self.hashed and not self._listener:
             self.rows.clear()
         elif self.rows:
@@ -87,7 +90,9 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` are records of both hashes, ``details`` records of ``event_hash`` alone; ``watch`` gets the rows."""
+    """``steps`` are records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` passes on rows about
+    what actors do over time, None without a watcher.
+    """
 
     __slots__ = ("details", "steps", "watch")
 
@@ -97,7 +102,7 @@ class Trace:
         self.watch = Watch(watcher) if watcher else None
 
     def forgo_details(self) -> None:
-        """Give up ``event_hash``, because not all events will be simulated; listeners get the records so far."""
+        """Give up ``event_hash``, because not all events will be simulated; listeners get records all the same."""
         self.details.hashed = False
 
     def flush_full(self) -> None:

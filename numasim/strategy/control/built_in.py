@@ -1,7 +1,9 @@
-"""The shipped controllers, by the names in ``tune: {what: NAME}``.
+"""The shipped controllers, by the names in ``tune: {what: NAME}`` of a strategy.
 
-Each entry makes a `Controller` from the fields of ``tune``. A new controller is a module of this package, an entry
-here, and a word with its fields in `numasim.parts.models.tune_model`.
+A controller is called between two iterations (passes through an outermost loop of the program) and chooses for the next
+one the switches that are on, and the tier of each task: free, root (of a subtree that is kept together) or local (below
+a root). A packing is a set of roots. A new controller is a module of this package, an entry of `BUILT_IN`, and a word
+with its fields in `numasim.parts.models.tune_model`.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ from numasim.workload.forest_arrays import offsets
 #
 # Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions. Each microsecond that a
 # task's own segments compute therefore counts as ``instructions_per_us`` instructions. A task with fewer than
-# ``misses_per_million`` misses in a million instructions is bound by the processor; the paper prints no threshold.
-# Tasks count by their instructions, because tasks that only create tasks may outnumber the tasks that work.
+# ``misses_per_million`` cache misses in a million instructions is bound by the processor; the paper prints no
+# threshold. Tasks are weighed by their instructions, because those that only create tasks may be the most numerous.
 
 
 def bound_instructions(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> tuple[int, int]:
@@ -61,7 +63,7 @@ Times = tuple[int, ...]  # the times of the iterations so far, in picoseconds
 
 
 def fastest(tune: TuneSpec) -> Controller:
-    """Return the controller that tries the sets of ``tune.of``; its state: the times of the iterations that count."""
+    """Return the controller that tries the sets of switches ``tune.of``; its state is the times of the sets so far."""
     sets = [frozenset(names) for names in tune.of or ()]
 
     def choose(program: Program, state: Times | None, measures: Measures | None) -> tuple[Times | None, Controls]:
@@ -91,8 +93,8 @@ def shared_cache_bytes(misses: I64, line_bytes: int, subtree_end: I64) -> I64:
 
 # ---- Searching the packing of a program while it runs: Algorithm 1 of LAWS as a controller (model 4.8) ---------------
 #
-# The first iteration is profiled, with all tasks free. The second iteration has the initial packing; its time is the
-# paper's T. Every further iteration moves all roots at once (`numasim.strategy.control.packing.MOVES`). Chen and Guo
+# In the first iteration all tasks are free, and cache misses are counted. The second iteration has the initial packing;
+# its time is the paper's T. Every further iteration moves all roots at once (`MOVES` of `packing`). Chen and Guo
 # (2015, Algorithm 1) first try smaller subtrees, the children of the roots, for as long as an iteration gets strictly
 # faster. If the very first move was no gain, they go back to the initial packing and try larger subtrees, the parents
 # of the roots, until an iteration is strictly slower: a packing that takes equally long is kept. The fastest packing
@@ -106,12 +108,13 @@ KEEPS_EQUAL = "parents"  # the move after which a packing that takes equally lon
 
 
 class Search(Frozen, eq=False):
-    """How far the search for a packing has come: Algorithm 1 between two iterations.
+    """The state of the search for a packing between two iterations.
 
     The next iteration runs under the roots ``tried``. The fastest roots so far are ``kept``; their iteration took
     ``kept_ps``, None until the ``initial`` roots have run. ``moves`` begins with the move that is being tried; the
-    search ends when no move is left. If ``labels`` are given, all tasks of a subtree have one label. A packing is kept
-    if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; with 0, if it takes at all less time.
+    search ends when no move is left. If ``labels`` [tasks] are given, each root has to have a label. A packing is kept
+    if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; with 0, if it takes at all less time,
+    or, after the move `KEEPS_EQUAL`, as much.
     """
 
     initial: I64
@@ -124,7 +127,7 @@ class Search(Frozen, eq=False):
 
     @classmethod
     def begin(cls, program: Program, roots: I64, tune: TuneSpec) -> Search:
-        """Return the search before the iteration with the initial packing."""
+        """Return the search before the iteration with the initial packing ``roots``."""
         labels = slices(program, program.units) if tune.within == "slice" else None
         initial = roots if labels is None else packing_within(program, roots, labels)
         gain_per_mille = 0 if tune.keep == "faster" else tune.keep.faster_by_per_mille
@@ -170,7 +173,7 @@ class PackingTuner(Frozen):
     """The controller ``tune: {what: packing}``.
 
     Without moves the initial packing stays, as in CATS (Chen, Guo and Huang 2012). The state of the controller is the
-    search in the loop that is running, None while no tasks are packed.
+    search in the present loop, None while there is no packing.
     """
 
     tune: TuneSpec

@@ -1,4 +1,5 @@
-"""A user's controller: its source is read with the strategy; its module is executed when a run begins.
+"""A user's controller, a function that a strategy calls between two iterations: its source is read with the strategy;
+its module is executed when a run begins.
 
 Reading never executes anything: `check_source` looks for the function in the text of the module. `loaded_controller`
 says on stderr which file is executed, then executes the module, once in each process for each content of the file.
@@ -65,7 +66,7 @@ def check_unchanged(function: PythonFunction, source_hash: str) -> None:
 
 @lru_cache
 def _say(file: Path, name: str) -> None:
-    """Print which code is executed: once a process, and not in the worker processes of a sweep."""
+    """Print which code is executed, once for each function; in the worker processes of a sweep print nothing."""
     from multiprocessing import parent_process
 
     if parent_process() is None:

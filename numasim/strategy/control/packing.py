@@ -1,7 +1,7 @@
 """Packings: sets of tasks whose subtrees a socket executes one at a time, and the tiers of tasks (model 4.8).
 
-A packing is the array of these tasks, its *roots*: ascending task numbers, no root in the subtree of another root. All
-functions are pure.
+A packing is the array of these tasks, its *roots*: ascending task numbers, no root in the subtree of another root. The
+tier of a task is its place among these subtrees: free (above), root, or local (below). All functions are pure.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ Move = Callable[[Program, I64], I64]
 
 
 def initial_packing(program: Program, used: I64, cache_bytes: int) -> I64:
-    """Return the largest subtrees that fit: ``S <= Sc``, and ``S > Sc`` for the parent (Chen and Guo 2015, 3.3.1).
+    """Return the roots of the largest subtrees that fit: ``S <= Sc``, and ``S > Sc`` for the parent (Chen and Guo 2015,
+    3.3.1).
 
     ``used`` [tasks] is S, the bytes of shared cache that each subtree uses, and ``cache_bytes`` is Sc. If a whole tree
-    fits, the packing has the root of the tree. A task without children that does not fit is in no subtree.
+    fits, its root is a root of the packing. A task without children that does not fit is in no subtree.
     """
     fits = used <= cache_bytes
     above = np.append(fits, False)[program.parent]  # entry -1, the parent of a tree's root, does not fit
@@ -34,20 +35,22 @@ def packing_at_depth(program: Program, depth: int) -> I64:
 
 
 def packing_of_labels(program: Program, labels: I64) -> I64:
-    """Return the tasks that have a label and whose parent has none."""
+    """Return the tasks that have a label (a unit for which they are meant) and whose parent has none."""
     labelled = labels >= 0
     return np.flatnonzero(labelled & ~np.append(labelled, False)[program.parent])
 
 
 def child_packing(program: Program, roots: I64) -> I64:
-    """Return smaller subtrees: the children of ``roots``. A root without children stays a root (A-16)."""
+    """Return a packing of smaller subtrees: the children of ``roots``; a root without children stays (A-16)."""
     ptr, child = children(program.parent)
     count = ptr[roots + 2] - ptr[roots + 1]
     return np.sort(np.concatenate([roots[count == 0], child[ragged(ptr[roots + 1], count)]]))
 
 
 def parent_packing(program: Program, roots: I64) -> I64:
-    """Return larger subtrees: the parents of ``roots``, except parents below other parents. A tree's root stays."""
+    """Return a packing of larger subtrees: the parents of ``roots``, except parents below other parents; a root without
+    a parent stays.
+    """
     parent = program.parent[roots]
     return outermost(np.where(parent < 0, roots, parent), program.subtree_end)
 

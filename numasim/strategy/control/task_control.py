@@ -1,4 +1,9 @@
-"""The tiers, labels and switches of all tasks before the first iteration (model 4.14)."""
+"""The tiers, labels and switches of all tasks before the first iteration (model 4.14).
+
+The tier of a task is its place among the subtrees that a strategy keeps together: free (above), root (topmost task) or
+local (below). The label of a task is the number of the unit (core, node, ...) for which the task is meant. A switch
+turns steal levels and dispatch rules on and off. A controller may change all these between two iterations.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ UNIT_WITHOUT_RULES = "socket"
 
 
 def label_unit(spec: StrategySpec) -> str:
-    """Return the kind of unit that labels name: the unit of the queues of the first rule ``to: label``, or socket."""
+    """Return the kind of unit that labels name: that of the queues of the first rule ``to: label``, or socket."""
     for rule in spec.dispatch or ():
         if str(rule.target) == "label":
             return spec.queues[spec.families(rule)[0]].per
@@ -55,9 +60,8 @@ def known_program(
     switches: tuple[str, ...] = (),
     placements: tuple[str, ...] = (),
 ) -> Program:
-    """Return the `Program` of ``workload``, which is unfolded, on ``machine``; labels name units of ``kind``.
-
-    ``switches`` and ``placements`` are the names that a controller may choose.
+    """Return the `Program` of ``workload``, which has a row for every task, on ``machine``; labels name units of
+    ``kind``; ``switches`` and ``placements`` are the names that a controller may choose.
     """
     llc_bytes = llc_bytes_of_units(kind, machine, workers)
     return Program(
@@ -87,7 +91,7 @@ def _depth(parent: I64) -> I64:
     return depth
 
 
-# ---- The labels of tasks: the unit for which each task is meant, by functions registered here (model 4.14) -----------
+# ---- The labels of tasks, by functions registered here (model 4.14) --------------------------------------------------
 #
 # A function of labels takes the `Program` and the number of units. It returns for each task the number of the unit for
 # which the task is meant, from 0 to ``units - 1``, or -1 for no unit; the result depends on nothing else. The items of
@@ -96,13 +100,12 @@ def _depth(parent: I64) -> I64:
 Labelling = Callable[[Program, int], npt.NDArray[np.integer]]
 LABELLINGS: dict[str, Labelling] = {"slices": slices}
 NO_LABELS: I32 = np.zeros(0, np.int32)
-NOT_FUNCTIONS = ("none", "tune")  # words that are allowed as labels
+NOT_FUNCTIONS = ("none", "tune")  # values of ``labels`` in a strategy that name no function
 
 
 def labels_of(spec: StrategySpec, program: Program) -> I32:
-    """Return [tasks] the label of each task before the first iteration; empty if no task has a label.
-
-    Raises InputError for a name that is not registered in this process.
+    """Return [tasks] the label of each task before the first iteration, -1 for none; empty if the strategy has no
+    labels. Raises InputError for a name that is not registered in this process.
     """
     if spec.labels == "none":
         return NO_LABELS
@@ -123,16 +126,14 @@ def check_labels(name: str) -> None:
         raise InputError(problem, path=("labels",), expected=", ".join(known), value=name, known=known)
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# The tiers of tasks (model 4.14): the roots of the subtrees that are kept together, by depth or by labels.
+# ---- The tiers of tasks (model 4.14) ---------------------------------------------------------------------------------
 
 NO_TIERS: U8 = np.zeros(0, np.uint8)
 
 
 def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
-    """Return [tasks] the tier of each task before the first iteration; empty if all tasks are local.
-
-    With ``tiers: slices`` the topmost tasks with a label are the roots.
+    """Return [tasks] the tier of each task before the first iteration; empty if the strategy has no tiers: all tasks
+    are local. The roots are the tasks of a given depth or, with ``tiers: slices``, the topmost tasks with a label.
     """
     if isinstance(spec.tiers, TierDepth):
         return frozen(tiers_of_packing(program, packing_at_depth(program, spec.tiers.depth)))
@@ -142,19 +143,17 @@ def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
 
 
 class TaskControl(Frozen, eq=False):
-    """The controls of the first iteration. Between two iterations a controller may replace the copy of an engine.
-
-    Without ``item_labels``, item i of a range of n items has the label ``i * item_units div n``, or no label if
-    ``item_units`` is 0.
+    """The controls of the first iteration. A range is many similar tasks, its items: without ``item_labels``, item i of
+    n has the label ``i * item_units div n``, or no label if ``item_units`` is 0.
     """
 
-    tiers: U8  # [tasks] empty if all tasks are local
-    labels: I32  # [tasks] empty if no task has a label
+    tiers: U8  # [tasks] `Tier`; empty if all tasks are local
+    labels: I32  # [tasks] -1 for none; empty if no task has a label
     item_units: int = 0
     switches: int = 0  # bit k: switch number k of `numasim.strategy.steal_plan.StealPlan.switches` is on
     item_labels: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] the unit of each dealt item
     item_nodes: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] the node of each item's unit
-    dealing: int = 0  # number of segments, the last of the program, in which worker 0 deals items to units
+    dealing: int = 0  # so many segments, the last of the program, are worker 0's dealing of items to units
 
 
 NO_CONTROL = TaskControl(NO_TIERS, NO_LABELS)
@@ -169,12 +168,9 @@ def compile_control(
     item_nodes: I32 = NO_LABELS,
     dealing: int = 0,
 ) -> TaskControl:
-    """Return the controls of the first iteration by ``spec``; `NO_CONTROL` if ``spec`` distinguishes no tasks.
-
-    If ``spec`` distinguishes tasks, ``workload`` must be unfolded (a row for each task). ``item_labels``,
-    ``item_nodes`` and ``dealing`` are as in `TaskControl`.
-
-    Raises InputError for labels by a function that is not registered.
+    """Return the controls of the first iteration by ``spec``; `NO_CONTROL` if ``spec`` treats all tasks alike, else
+    ``workload`` must have a row for every task. ``item_labels``, ``item_nodes`` and ``dealing`` are as in
+    `TaskControl`. Raises InputError for labels by a function that is not registered.
     """
     if not spec.needs_every_task:
         return NO_CONTROL

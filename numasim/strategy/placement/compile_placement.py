@@ -1,7 +1,9 @@
 """Page placement compiled: the homes known before a run, and the rules that place pages during the run (model 2.2).
 
-A plan has `PlacementRules`. A run has the `Placement` that follows from the rules and the run's seed, since the policy
-`random` draws homes.
+A region is a contiguous range of a program's memory, fresh unless the program has initialised it before its parallel
+part. The home of a page is the node whose memory holds the page. A phase is a part of the program between two points at
+which all workers meet. A range is many similar tasks, its items. A plan has `PlacementRules`. A run has the `Placement`
+that follows from the rules and the run's seed, since the policy `random` draws homes.
 
 The homes of a static region are known before the run; the pages of a dynamic region are placed or moved during the run.
 Dynamic regions are
@@ -12,8 +14,8 @@ Dynamic regions are
 - fresh regions that are placed by touch because tasks add tasks (`PlacementSpec.adding`);
 - all regions under a policy that may migrate pages.
 
-Implicit ranges have no individual accesses. Fresh memory of a range is placed before the run, by the formula of the
-policy or, without a formula, by worker 0; the pages of a range cannot migrate. Static memory has no page faults.
+The regions that items access are static: a fresh one is placed before the run, by the formula of the policy or, without
+a formula, by worker 0. Static memory has no page faults.
 """
 
 from __future__ import annotations
@@ -55,8 +57,8 @@ I16 = npt.NDArray[np.int16]
 
 # ---- The policies by name: the homes that each policy gives the pages of a region ------------------------------------
 #
-# A policy with a formula places all memory by the formula. A policy by touch places only memory that the program has
-# initialised before its parallel part; fresh memory is placed by the workers that touch it first:
+# A policy with a formula places all memory by the formula. With a policy by touch, the workers that touch fresh memory
+# first place it; the homes here are those of memory that the program has initialised before its parallel part:
 #
 # - first-touch, and the policies that differ from first-touch in their `PageRule` alone: worker 0 initialises all
 #   pages;
@@ -68,7 +70,7 @@ I16 = npt.NDArray[np.int16]
 
 
 class Ground(Frozen):
-    """The inputs of a policy: the machine, its workers, the seed of the run, and a region with the region's number."""
+    """The inputs of a policy: the machine, its workers, the seed of the run, and a region with its number."""
 
     machine: Machine
     workers: WorkerMap
@@ -78,7 +80,7 @@ class Ground(Frozen):
 
     @property
     def home_of_worker(self) -> I64:
-        """Return [workers] the home of memory that each worker is the first to touch."""
+        """Return [workers] the node of a page that each worker is the first to touch: its own, if this has memory."""
         return self.machine.home_of_node[self.workers.node]
 
     @property
@@ -87,7 +89,7 @@ class Ground(Frozen):
         return max(1, -(-self.region.bytes // self.machine.page_bytes))
 
     def nodes(self, spec: PolicySpec) -> I64:
-        """Return the nodes to which the policy deals pages."""
+        """Return the nodes to which the policy ``spec`` deals pages: those that it names, else all with memory."""
         if spec.nodes == "workers":
             return np.unique(self.home_of_worker)
         return np.flatnonzero(self.machine.memory_bytes) if spec.nodes is None else np.array(spec.nodes, np.int64)
@@ -97,7 +99,7 @@ class Ground(Frozen):
         return CyclicHomes(np.array([node], np.int64), self.machine.page_bytes)
 
     def in_blocks(self, page_node: I64) -> Homes:
-        """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks, merged if equal and adjacent."""
+        """Return homes with page p of n on ``page_node[floor(p * L / n)]``, for ``page_node`` [L]."""
         blocks = len(page_node)
         first = -(-np.arange(blocks, dtype=np.int64) * self.pages // blocks)
         filled = np.append(first[1:], self.pages) > first
@@ -221,7 +223,8 @@ CHUNK = 1 << 16  # accesses counted at a time, so that temporary arrays stay sma
 
 
 class Stage(Frozen):
-    """The treatment of dynamic regions from ``phase`` on, or from when a controller chooses the stage (`NO_PHASE`).
+    """The treatment of dynamic regions from ``phase`` on, or, from `NO_PHASE` on, once the strategy's controller, which
+    decides between two iterations of the program, chooses the stage.
 
     A page that is placed gets its home from ``wish[region]``; if ``wish[region]`` is None, the home is the node of the
     worker that touches the page. ``rule`` says how else pages are treated, such as migration.
@@ -255,7 +258,9 @@ class Placement(Frozen, eq=False):
         return homes is not None and homes.alike
 
     def unit_pages(self, region: int) -> int:
-        """Return how many pages of ``region`` are placed and moved together: 1 if homes may differ, else a granule."""
+        """Return how many pages of ``region`` are placed and moved together: a granule, or 1 if a policy spreads the
+        region's pages over nodes.
+        """
         known = [self.homes[region], *(stage.wish[region] for stage in self.stages)]
         return self.granule if all(homes is None or homes.single is not None for homes in known) else 1
 
@@ -302,7 +307,7 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 
 
 class PlacementRules(Frozen, eq=False):
-    """How the regions of ``workload`` are placed: the facts about their homes that need no seed."""
+    """The facts about the homes of a workload's regions that need no seed."""
 
     spec: PlacementSpec
     machine: Machine
@@ -316,13 +321,12 @@ class PlacementRules(Frozen, eq=False):
     settled: Placement | None = None  # the placement of every run, None if homes are drawn
 
     def drawn(self, seed: int) -> Placement:
-        """Return the placement of a run with ``seed``; all seeds share one object, unless homes are drawn."""
+        """Return the placement of a run with ``seed``: the same object for all seeds, unless homes are drawn."""
         return self.settled or self.placed(seed)
 
     def placed(self, seed: int) -> Placement:
-        """Return a new placement; ``seed`` is the seed of the random draws.
-
-        Raises InputError if pages have to be placed one by one and there are too many pages.
+        """Return a new placement of a run with ``seed``. Raises InputError if pages have to be placed one by one and
+        there are too many.
         """
         spec, machine = self.spec, self.machine
         grounds = [Ground(machine, self.workers, seed, *each) for each in enumerate(self.workload.regions)]
@@ -343,7 +347,9 @@ class PlacementRules(Frozen, eq=False):
         )
 
     def _before_run(self, ground: Ground) -> Homes:
-        """Return the homes of a region that is placed before the run; fresh memory of ranges is touched by worker 0."""
+        """Return the homes of a region that is placed before the run; with a policy by touch, worker 0 places fresh
+        memory of ranges.
+        """
         policy = POLICIES[self.spec.policy]
         by_worker_0 = ground.number in self.ranged and policy.by_touch and not ground.region.initialised
         return (by_master if by_worker_0 else policy.homes)(self.spec, ground)

@@ -1,4 +1,7 @@
-"""The homes of a region's pages that are known before a run: in closed form, or page by page (model 2.2)."""
+"""The homes of a region's pages that are known before a run: in closed form, or page by page (model 2.2).
+
+A region is a contiguous range of a program's memory; the home of a page is the node whose memory holds the page.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,16 @@ from numasim.workload.forest_arrays import offsets, ragged
 
 # ---- The bytes of two-dimensional accesses by home of page, counted without a walk over pages ------------------------
 #
-# An access is ``rows`` pieces (rows) of ``row_bytes`` bytes, ``stride`` bytes apart. For homes that change at a few
-# borders, the bytes below a border follow from the number of rows that end before the border. For homes that repeat
-# with a period, rows are counted by their position in the period.
+# An access is ``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart. If homes change at a few borders, the bytes
+# below a border follow from the number of rows that end before the border. If homes repeat with a period, rows are
+# counted by their position in the period.
 
 I64 = npt.NDArray[np.int64]
-CELLS_AT_ONCE = 1 << 21  # the most rows times slots that temporary arrays hold
+CELLS_AT_ONCE = 1 << 21  # the most entries of temporary arrays
 
 
 class Spans(NamedTuple):
-    """Accesses: entry i of each array belongs to access i."""
+    """Accesses: each array is [accesses]; ``offset`` is the first byte in the region."""
 
     offset: I64
     row_bytes: I64
@@ -47,7 +50,7 @@ def _bytes_below(spans: Spans, border: I64) -> I64:
 
 
 def _summed_rows(spans: Spans, distinct: I64, columns: int, below: Callable[[I64], I64]) -> I64:
-    """Return [accesses, columns] the bytes of each access in each column; a column is a part of memory.
+    """Return [accesses, columns] the bytes of each access in each column, a part of memory such as the pages of a node.
 
     ``below`` (positions) returns [positions, columns] how many of the bytes 0 .. position - 1 lie in each column. Row r
     of an access has as many bytes in each column as row ``r mod distinct`` of the same access.
@@ -74,7 +77,7 @@ NO_HOME = -1  # the home of a page that is not placed, or whose bytes live on se
 
 
 class Homes(ABC):
-    """The homes of the pages of one region; ``node`` has the nodes of pages, in the order that each class describes."""
+    """The homes of the pages of one region; each class says what ``node`` has."""
 
     node: npt.NDArray[np.integer[Any]]
     page_bytes: int
@@ -99,12 +102,12 @@ class Homes(ABC):
 
     @property
     def alike(self) -> bool:
-        """Return whether accesses of equal rows and strides have equally many bytes on each node at any address."""
+        """Return whether accesses of equal rows and strides have equally many bytes on each node at any offset."""
         return self.single is not None
 
 
 class CyclicHomes(Frozen, Homes):
-    """Page p lives on ``node[p mod len(node)]``."""
+    """Page p lives on ``node[p mod len(node)]``; an index of ``node`` is a slot."""
 
     node: I64
     page_bytes: int
@@ -194,9 +197,9 @@ class TabulatedHomes(Frozen, Homes):
 
 
 class HashedHomes(Frozen, Homes):
-    """The bytes of every page live on all nodes of ``node``, in pieces of ``grain`` bytes.
+    """The bytes of every page live on all nodes of ``node``, in grains of ``grain`` bytes.
 
-    Hashing spreads any access evenly: the pieces of an access are dealt to the nodes in ascending order, whatever the
+    Hashing spreads any access evenly: the grains of an access are dealt to the nodes in ascending order, whatever the
     addresses.
     """
 
