@@ -51,7 +51,9 @@ def build(spec: MachineSpec) -> Machine:
 
 
 def _threads(threads_of_core: IntArray) -> tuple[IntArray, IntArray]:
-    """Return ([threads] core, [threads] number within the core): all first threads of cores, then all second ones."""
+    """Return ([threads] core, [threads] number within the core), first threads of all cores before second ones;
+    ``threads_of_core`` is [cores].
+    """
     siblings = range(int(threads_of_core.max()))
     cores = [np.flatnonzero(threads_of_core > sibling) for sibling in siblings]
     return np.concatenate(cores), np.repeat(siblings, [len(some) for some in cores])
@@ -90,7 +92,9 @@ def _link_latency_ps(spec: MachineSpec, link: DirectedLink) -> int:
 
 
 def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
-    """Return [nodes, nodes] the latencies: the measured matrix, or the base latency plus the links of the route."""
+    """Return [from node, to node] the latencies in ps: those of the matrix that the file gives, or the base latency and
+    the latencies of the route's links together.
+    """
     if spec.latency_ns is not None:
         return np.array([[ps(latency_ns) for latency_ns in row] for row in spec.latency_ns], np.int64)
     assert spec.local_latency_ns is not None

@@ -1,4 +1,4 @@
-"""A machine as text: quantities with units, and the summary for a terminal."""
+"""A machine as text: quantities with units, and the summary for a terminal. A node is a NUMA node."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def shape(machine: Machine) -> str:
 
 
 def nodes(machine: Machine) -> list[str]:
-    """Return a line on socket, cores and memory for each group of equal nodes; no line if all nodes are equal."""
+    """Return a line on socket, cores and memory for each group of equal nodes; no line if all nodes have the same cores
+    and memory, and all cores one speed.
+    """
     texts = [_node(machine, node) for node in range(machine.nodes)]
     alike = {text: [node for node, other in enumerate(texts) if other == text] for text in dict.fromkeys(texts)}
     plain = len({text.partition(", ")[2] for text in texts}) == 1 and (machine.speed_of_core == LONE).all()
@@ -93,31 +95,31 @@ def caches(machine: Machine) -> str:
 
 
 def llc_size(machine: Machine, domains: IntArray) -> str:
-    """Return the sizes of the last-level caches of some cache domains."""
+    """Return the range of the sizes of the last-level caches of ``domains``."""
     return _span(np.array(machine.llc_bytes_of_domain)[domains], size)
 
 
 def memory(machine: Machine) -> str:
-    """Return the memory and the controller's bandwidth of nodes with memory."""
+    """Return the ranges of memory and of the controller's bandwidth, of nodes with memory."""
     has_memory = machine.memory_bytes > 0
     sizes, rates = machine.memory_bytes[has_memory], machine.imc_bytes_per_s[has_memory]
     return f"{_span(sizes, size)} and {_span(rates, rate)} a node"
 
 
 def clock(machine: Machine) -> str:
-    """Return the base clock and the turbo steps."""
+    """Return the base clock, and each turbo clock with the number of busy cores of a socket up to which it holds."""
     given = machine.clock
     steps = [f"{_short(Fraction(int(hz), GIGA))} to {n} busy" for n, hz in zip(given.active, given.hz, strict=True)]
     return f"{_short(Fraction(given.base_hz, GIGA))} GHz" + (f"; turbo {', '.join(steps)}" if steps else "")
 
 
 def core_rate(steps_per_s: int) -> str:
-    """Return the rate of a core, such as 250.4 million steps per second."""
+    """Return the rate of a core as text, such as 250.4 million steps per second."""
     return f"{steps_per_s / MILLION:.1f} million steps per second"
 
 
 def latency(machine: Machine) -> str:
-    """Return the ranges of local latency, remote latency and NUMA factor (remote over local), of nodes with cores."""
+    """Return the ranges of local latency, remote latency and NUMA factor (remote over local), from nodes with cores."""
     local = machine.latency_ps.diagonal()
     reads, holds = machine.cores_of_node > 0, machine.memory_bytes > 0
     local_text = f"local {_span(local[reads], time)}"

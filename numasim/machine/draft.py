@@ -1,8 +1,9 @@
 """A draft of a machine file: the values that a system reports, and documented defaults for other values.
 
-Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths come from firmware, else
-from `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked unless a route over
-a third node is as short.
+The source of a value is a text in the machine file that begins with its mark: ``read:``, ``derived:`` or ``assumed:``.
+An inventory is what a system reports; its shape the nodes, cores and caches of the machine file. Latencies and
+bandwidths come from firmware, else from `numasim.machine.typical_values`. Links follow from firmware's distances: two
+nodes are linked unless a route over a third node is as short.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Draft:
     nodes: tuple[int, ...]  # for each node of the machine, its number on the system
 
     def put(self, path: str, value: Any, source: str) -> None:
-        """Set the dotted field ``path`` and the source of its value."""
+        """Set the field ``path``, keys with dots between, and its source."""
         *above, last = path.split(".")
         place = self.values
         for key in above:
@@ -63,7 +64,7 @@ class Draft:
         self.sources["nodes.imc_bandwidth_gbs"] = source
 
     def check(self) -> MachineSpec:
-        """Return the machine that the file describes; raise `InputError` if the machine is not valid."""
+        """Return the machine that the file describes; raise InputError if the machine is not valid."""
         nowhere = Place(Source("", Path()))
         return validate(MachineSpec, from_python({**self.values, "sources": self.sources}, nowhere))
 
@@ -120,7 +121,7 @@ def _cores_source(inventory: Inventory) -> str:
 
 
 def _socket_source(inventory: Inventory, shape: Shape) -> str:
-    """Return where the field ``socket`` of listed nodes comes from, as a text for ``sources``."""
+    """Return the source of the field ``socket`` of listed nodes."""
     lone = {node.number for node in shape.nodes if not node.cores}
     if shape.sockets_reason or not lone:
         return shape.sockets_reason or _read(inventory)
@@ -130,7 +131,7 @@ def _socket_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _controllers(inventory: Inventory, shape: Shape) -> dict[int, Decimal]:
-    """Return the bandwidth in GB/s of each node's memory, by the number that the node has on the system."""
+    """Return {node's number on the system: bandwidth of its memory in GB/s}."""
     given = inventory.bandwidth_gbs
     return {node.number: given.get(node.number) or typical.controller_gbs(node) for node in _with_memory(shape)}
 
@@ -149,7 +150,7 @@ def _controllers_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _firmware(inventory: Inventory, places: Iterable[Where]) -> str:
-    """Return where values that firmware gives for all ``places`` come from, as a text for ``sources``."""
+    """Return the source of values that firmware gives for all ``places``."""
     averaged = not inventory.averaged.isdisjoint(places)
     return f"{'derived: the mean for reading and writing of' if averaged else 'read:'} {inventory.memory_source}"
 
@@ -182,7 +183,7 @@ def _put_listed_nodes(
 
 
 def _listed_node(node: Node, rates: Mapping[int, Decimal], unlike: bool) -> Values:
-    """Return an entry of the list of nodes; if cores are ``unlike`` (of several kinds), each entry has a speed."""
+    """Return an entry of the list of nodes; if some cores are ``unlike`` others in speed, its cores have a speed."""
     values: Values = {"socket": node.socket}
     if len(node.runs) == 1 and not unlike:
         values |= {"cores": len(node.cores)}
@@ -215,7 +216,7 @@ def _put_caches(draft: Draft, inventory: Inventory, shape: Shape) -> None:
 
 
 def _sizes(inventory: Inventory, level: int) -> Counter[int]:
-    """Return the number of hardware threads with a cache of ``level`` by the cache's size, if the size is known."""
+    """Return {known size of a cache of ``level``: number of hardware threads with such a cache}."""
     weight: Counter[int] = Counter()
     usable = {thread.id for thread in inventory.threads}
     for cache in inventory.caches:
@@ -253,7 +254,7 @@ def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
 
 
 def _units(shape: Shape, scope: str) -> list[tuple[int, ...]]:
-    """Return the cores of each socket, node or core."""
+    """Return the cores of each unit; a unit is a socket, node or core by ``scope``."""
     units: dict[int, list[int]] = {}
     core = 0
     for number, node in enumerate(shape.nodes):
@@ -286,7 +287,7 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
 
 
 def _latencies(inventory: Inventory, nodes: Sequence[int], at: int, distance: Sequence[Fraction]) -> list[Decimal]:
-    """Return the latencies of loads by the cores of one node; unknown latencies follow from the distances."""
+    """Return [nodes] the latencies in ns of loads by the cores of one node; unknown ones follow from ``distance``."""
     said, own = inventory.latency_ns, nodes[at]
     local = min((value for (reader, _), value in said.items() if reader == own), default=typical.LOCAL_NS)
     return [said.get((own, node)) or typical.latency_ns(far, local) for node, far in zip(nodes, distance, strict=True)]
@@ -341,7 +342,9 @@ def import_machine(file: Path | None = None, sysfs: Path | None = None, name: st
 
 
 def provenance(sources: Mapping[str, str]) -> list[str]:
-    """Return lines on the sources of a machine file: read and derived fields by source, assumed fields one by one."""
+    """Return lines on the sources of a machine file: read and derived fields together for each source, then each
+    assumed field.
+    """
     lines = []
     for mark in MARKS[:2]:
         by_source: dict[str, list[str]] = {}

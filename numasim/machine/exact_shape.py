@@ -1,7 +1,7 @@
 """The exact shape of a system: the nodes, cores, hardware threads and last-level caches for a machine file.
 
-A system that a machine of model 2.1 cannot express is refused, and the error gives the reason. Remarks list the other
-differences between the system and its machine file.
+A system that a machine file cannot express (model 2.1) is refused, and the error gives the reason. Remarks are
+sentences about other differences between the system and its machine file. A node is a NUMA node.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALIKE_MEMORY = Decimal("0.875")  # equal nodes have at least this part of the mo
 
 
 class Kind(NamedTuple):
-    """A kind of cores: the hardware threads of a core and the speed in ppm of the fastest core's speed."""
+    """A kind of cores: the number of hardware threads of a core, and its speed in ppm of the fastest core's speed."""
 
     threads: int
     speed_ppm: int
@@ -43,13 +43,13 @@ class Node:
 
     @property
     def runs(self) -> list[tuple[Kind, int]]:
-        """Return [(kind, count)] of consecutive cores of one kind."""
+        """Return [(kind, count)] of the runs of consecutive cores of one kind."""
         return [(kind, len(list(alike))) for kind, alike in groupby(self.kinds)]
 
 
 @dataclass(frozen=True)
 class LastLevel:
-    """The level of last-level caches, and the cores and size of each; cores are numbered as in the machine file."""
+    """The level of last-level caches, and the cores (numbers in the machine file) and the size in bytes of each."""
 
     level: int
     cores: tuple[tuple[int, ...], ...]
@@ -91,7 +91,7 @@ class Shape:
 
 
 def shape_of(inventory: Inventory) -> Shape:
-    """Return the shape of a system with a hardware thread. Raise InputError if no machine file can express it."""
+    """Return the shape of a system; raise InputError if no machine file can express it."""
     try:
         return _shape(inventory)
     except InputError as error:
@@ -171,7 +171,9 @@ def _memory(inventory: Inventory, node: int) -> int | None:
 
 
 def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
-    """Return the node with processors whose socket ``node`` gets: that of `Inventory.beside`, else the nearest."""
+    """Return the node with processors whose socket ``node``, which has none, gets: that of `Inventory.beside`, else the
+    nearest by firmware's distances.
+    """
     if node in inventory.beside:
         return inventory.beside[node]
     with_processors = {thread.node for thread in inventory.threads}
@@ -207,7 +209,7 @@ def _speeds(inventory: Inventory, cores: dict[int, list[Thread]]) -> tuple[dict[
 
 
 def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
-    """Return {speed of a core: speed of the core's kind}; the fastest cores of a kind give the speed of the kind."""
+    """Return {speed of a core: speed of its kind}; the speed of a kind is that of its fastest cores."""
     kind: dict[int, int] = {}
     fastest = 0
     for speed in sorted(speeds, reverse=True):
@@ -221,9 +223,8 @@ def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
 
 
 def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
-    """Return the last-level caches of usable cores: the highest level, if caches are shared or above level 2.
-
-    Raise InputError if a size is not known, or if a core has no such cache, several caches, or a part of a cache.
+    """Return the last-level caches of usable cores, those of the highest level; None if this is level 1, or level 2
+    without sharing. Raise InputError if a size is not known, or if a core has no such cache, several, or a part of one.
     """
     core_of = {thread.id: thread.core for thread in inventory.threads}
     sharers = ((cache, frozenset(core_of[t] for t in cache.threads if t in core_of)) for cache in inventory.caches)

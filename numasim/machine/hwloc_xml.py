@@ -1,8 +1,9 @@
 """The inventory of a topology that hwloc exported as XML in version 1, 2 or 3 of the format.
 
-This module relates objects by their sets of processors, because nesting differs between versions: a node contains its
-cores in version 1 and stands beside its cores from version 2 on. Distances are multiples of a base, inside of an
-object, in version 1. From version 2 on a matrix of distances lists its nodes by number.
+A processor is a hardware thread (hwloc's PU), a node a NUMA node. This module relates objects by their sets of
+processors, because nesting differs between versions: a node contains its cores in version 1 and stands beside its cores
+from version 2 on. In version 1 an object contains the distances, as multiples of a base, between objects below it. From
+version 2 on a matrix of distances lists its nodes by number.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _CACHE = re.compile(r"L(\d)Cache")  # instruction caches are L1iCache
 _INSTRUCTION = "2"
 _FEW_DIGITS = re.compile(r"[0-9]{1,15}")
 _DISTANCE = re.compile(r"[0-9]{1,10}(\.[0-9]{0,10})?")
-LATENCIES = "NUMALatency"  # the name of firmware's distances
-BANDWIDTHS = 8  # the bit of a kind of distances whose values are bandwidths
-WORD = 32
+LATENCIES = "NUMALatency"  # hwloc's name of the matrix of firmware's distances
+BANDWIDTHS = 8  # the bit in a matrix's ``kind`` that says that its values are bandwidths
+WORD = 32  # bits of a group of a bitmap
 _GROUP = re.compile(r"(0x)?[0-9a-fA-F]{0,8}")  # 32 bits of a bitmap
 MOST_MEMBERS = 1_000_000  # most members of all sets of processors together
 
@@ -47,7 +48,9 @@ class _Object:
 
 
 def read_hwloc_xml(path: Path) -> Inventory:
-    """Return the inventory in a file; raise InputError with the line if the file is no topology of a machine."""
+    """Return the inventory in a file; raise InputError if the file is no topology of a machine, if possible with the
+    line.
+    """
     root = read_xml(path, HWLOC)
     if root.tag != "topology":
         problem = f"the root is <{root.tag}>"
@@ -142,7 +145,7 @@ def _of_type(objects: list[_Object], *names: str) -> list[_Object]:
 
 
 def _allowed(machine: _Object) -> frozenset[int]:
-    """Return the processors that are online and may be used; an export of a whole system also has other processors."""
+    """Return the processors that are online and may be used; an export may list other processors, too."""
     allowed = machine.cpus
     for name in ("allowed_cpuset", "online_cpuset"):
         allowed &= _cpus(machine.element, name) or allowed
@@ -150,9 +153,8 @@ def _allowed(machine: _Object) -> frozenset[int]:
 
 
 def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int, int]) -> dict[int, int]:
-    """Return the node of each processor: the node that lists the fewest processors, of several one with memory.
-
-    Nodes of CXL memory and of HBM list the processors near them, but have no processors of their own.
+    """Return {processor: its node}: of the nodes that list the processor, the one that lists the fewest processors; of
+    several, one with memory. So nodes of CXL memory and HBM, which list the processors near them, get none.
     """
     nearest = sorted(
         (len(node.cpus), not memory_bytes[node.number("os_index")], node.number("os_index"), node.cpus)
@@ -165,7 +167,8 @@ def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int,
 
 
 def _without_node(lost: frozenset[int], objects: list[_Object], known: dict[int, int]) -> dict[int, int]:
-    """Return the nodes of the processors ``lost``, which are in no NUMANode: hwloc leaves out nodes without memory.
+    """Return {processor: node} for the processors ``lost``, which are in no NUMANode: hwloc leaves out nodes without
+    memory.
 
     A processor's ``complete_nodeset`` gives the number of its node if only one number there is unknown. Otherwise all
     such processors of a package are on one new node.
@@ -192,7 +195,7 @@ def _said_of(lost: dict[int, int]) -> Iterator[str]:
 
 
 def _memory_kinds(nodes: list[_Object]) -> dict[int, str]:
-    """Return the kind of memory of each node, such as HBM: its subtype, in version 1 its ``Type``; SPM means HBM."""
+    """Return {node: kind of memory, such as HBM}: its subtype, in version 1 its info ``Type``; SPM means HBM."""
     kinds = {}
     for node in nodes:
         own = next((info.get("value", "") for info in node.element.children("info") if info.get("name") == "Type"), "")
@@ -217,7 +220,7 @@ def _thread(cpu: int, around: list[_Object], home: int) -> Thread:
 
 
 def _unsaid(root: Element, objects: list[_Object], usable: frozenset[int]) -> Iterator[str]:
-    """Yield the properties that some processors lack: ``sockets``, ``cores``, or the ``speeds`` of kinds."""
+    """Yield what the file does not say of some processors: ``sockets``, ``cores``, or ``speeds`` of kinds of cores."""
     for name, types in (("sockets", ("Package", "Socket")), ("cores", ("Core",))):
         if usable.difference(*(each.cpus for each in _of_type(objects, *types))):
             yield name
@@ -226,14 +229,14 @@ def _unsaid(root: Element, objects: list[_Object], usable: frozenset[int]) -> It
 
 
 def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:
-    """Return the memory of each node, 0 for nodes that may not be used."""
+    """Return {node: bytes of memory}, 0 for nodes that may not be used."""
     allowed = _cpus(machine.element, "allowed_nodeset")
     sizes = {node.number("os_index"): node.number("local_memory") for node in nodes}
     return {node: size if node in allowed or not allowed else 0 for node, size in sizes.items()}
 
 
 def _beside(nodes: list[_Object], homes: dict[int, int]) -> dict[int, int]:
-    """Return, for each node without processors of its own, the node of the first processor near the node."""
+    """Return {node without processors of its own: node of the first usable processor that it lists}."""
     used = set(homes.values())
     near = {node.number("os_index"): node.cpus & homes.keys() for node in nodes}
     return {node: homes[min(cpus)] for node, cpus in near.items() if cpus and node not in used}
@@ -247,10 +250,7 @@ _SPEEDS = {
 
 
 def _speeds(root: Element, usable: frozenset[int]) -> tuple[dict[int, int], str]:
-    """Return ({processor: speed}, source): the first measure that all kinds of processors have.
-
-    hwloc exports kinds of processors from version 2.4 on.
-    """
+    """Return ({processor: speed}, source) by the first measure of `_SPEEDS` that all usable processors have."""
     for name, source in _SPEEDS.items():
         speeds = {
             cpu: int(text)
@@ -301,7 +301,7 @@ def _words(matrix: Element, tag: str) -> list[str]:
 
 
 def _old_distances(objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
-    """Return the distances of version 1, in which an object has the distances between objects at some depth below."""
+    """Return the distances between nodes in version 1: an object has those of all objects at some depth below it."""
     for each in objects:
         for matrix in each.element.children("distances"):
             deep = each.depth + _number(matrix, "relative_depth")
@@ -368,8 +368,8 @@ def _left_out(
 
 # ---- Bandwidths and latencies of memory: memory attributes, which firmware gives (ACPI HMAT) -------------------------
 #
-# A value describes the memory of one node as seen from some processors, the initiator. hwloc has bandwidths in MiB/s
-# and latencies in nanoseconds (hwloc/memattrs.h).
+# A value describes the memory of one node as seen from a set of processors, hwloc's initiator. hwloc has bandwidths in
+# MiB/s and latencies in nanoseconds (hwloc/memattrs.h).
 
 MIB_PER_GB = Decimal(2**20) / Decimal(10**9)
 _READ_AND_WRITE = {name: (f"Read{name}", f"Write{name}") for name in ("Bandwidth", "Latency")}
@@ -380,12 +380,12 @@ Access = tuple[int, frozenset[int]]  # the node of the memory, and processors th
 def _memory_attributes(
     root: Element, nodes: Mapping[str, int], homes: Mapping[int, int]
 ) -> tuple[dict[int, Values], dict[tuple[int, int], Values], list[str]]:
-    """Return (the bandwidths of nodes' memory, the latencies from node to node, remarks).
+    """Return ({node: bandwidth of its memory}, {(from node, to node): latency}, remarks).
 
     ``nodes`` are the numbers of nodes by their ``gp_index``, ``homes`` the nodes of usable processors. The bandwidth of
-    a node's memory is the highest bandwidth that any processors see. The latency from a node is the value for the
-    smallest set of processors that includes all processors of the node. Values of 0 are ignored. Separate values for
-    reading and writing count only if there is no common value.
+    a node's memory is the highest one that any set of processors sees. The latency from a node is the value for the
+    smallest set that includes all processors of the node. Values of 0 are ignored. Separate values for reading and
+    writing count only if there is no common value.
     """
     found = {name: _attribute(root, name, nodes) for name in _READ_AND_WRITE}
     ascending = sorted(found["Bandwidth"].items(), key=lambda item: sum(item[1]) / len(item[1]))
@@ -395,7 +395,7 @@ def _memory_attributes(
 
 
 def _attribute(root: Element, name: str, nodes: Mapping[str, int]) -> dict[Access, Values]:
-    """Return the values of an attribute; if there are none, the values for reading and for writing."""
+    """Return the value of an attribute for each access, or, if there is none, those for reading and for writing."""
     said: dict[Access, Values] = {}
     for part in _READ_AND_WRITE[name]:
         for key, value in _values(root, part, nodes).items():

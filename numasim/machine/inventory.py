@@ -1,7 +1,7 @@
 """An inventory of a system: hardware threads, caches, memory and distances, by the system's own numbers.
 
 The readers of sysfs and of hwloc's XML return inventories. `numasim.machine.draft` turns an inventory into a machine
-file.
+file. A node is a NUMA node. Firmware is the system's tables of distances, bandwidths and latencies (ACPI SLIT, HMAT).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Clock:
-    """The clock of the cores and its source, which begins with ``read:``, ``derived:`` or ``assumed:``."""
+    """The clock of the cores, and the source of this value, which begins ``read:``, ``derived:`` or ``assumed:``."""
 
     ghz: Decimal
     source: str
@@ -53,16 +53,16 @@ class Inventory:
     distance: dict[tuple[int, int], Decimal]  # by (from node, to node), as firmware gives distances
     clock: Clock | None
     page_bytes: int | None
-    remarks: tuple[str, ...]  # properties that were left out
-    beside: dict[int, int] = field(default_factory=dict)  # by node without threads: the nearest node with threads
-    speeds: dict[int, int] = field(default_factory=dict)  # by hardware thread, in any unit; empty if not known
-    speed_source: str = ""
+    remarks: tuple[str, ...]  # sentences about what was left out
+    beside: dict[int, int] = field(default_factory=dict)  # {node without threads: the nearest node with threads}
+    speeds: dict[int, int] = field(default_factory=dict)  # {hardware thread: speed in any unit}; empty if not known
+    speed_source: str = ""  # the source of the speeds, for the user
     bandwidth_gbs: dict[int, Decimal] = field(default_factory=dict)  # of the memory of a node, 10**9 bytes per second
     latency_ns: dict[tuple[int, int], Decimal] = field(default_factory=dict)  # of a load, by (from node, to node)
     memory_kind: dict[int, str] = field(default_factory=dict)  # by node, such as HBM, if known
     memoryless: frozenset[int] = frozenset()  # nodes without memory, even if no sizes are known
-    memory_source: str = ""  # the source of bandwidths and latencies
-    averaged: frozenset[Where] = frozenset()  # places whose value is the mean of unlike values
+    memory_source: str = ""  # the source of bandwidths and latencies, for the user
+    averaged: frozenset[Where] = frozenset()  # where a value is the mean of unlike values for reading and writing
     # Properties that the system does not report. Without "sockets" all nodes count as one socket, without "cores" each
     # hardware thread counts as a core, without "speeds" all kinds of cores count as equally fast.
     unsaid: frozenset[str] = frozenset()
@@ -74,9 +74,8 @@ Values = Sequence[Decimal]  # the value for reading and the value for writing, o
 def memory_fields(
     bandwidths: Mapping[int, Values], latencies: Mapping[tuple[int, int], Values], gbs: Decimal
 ) -> dict[str, Any]:
-    """Return the fields of an `Inventory` about the speed of memory: the means of reading and writing.
-
-    ``bandwidths`` are in units of ``gbs`` * 10**9 bytes per second, ``latencies`` in nanoseconds.
+    """Return the fields ``bandwidth_gbs``, ``latency_ns`` and ``averaged`` of an `Inventory`: the means of the values
+    for reading and writing. ``bandwidths`` are in units of ``gbs`` * 10**9 bytes per second, ``latencies`` in ns.
     """
     means = {node: round(_mean(values) * gbs, 3) for node, values in bandwidths.items()}
     return {

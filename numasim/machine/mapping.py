@@ -1,4 +1,5 @@
-"""The hardware thread of each worker: the thread mappings by name (assumption A-2 of the model).
+"""The hardware thread of each worker: the thread mappings by name (assumption A-2 of the model). Sibling threads are
+the second, third, ... hardware threads of a core.
 
 On the two-socket machine of Vikranth's thesis (6 cores a node, 2 threads a core) `numa-even-cores-first` puts workers 0
 to 11 on cores of their own, in turn on the two nodes, and worker 12 + j on the core of worker j.
@@ -51,28 +52,30 @@ def _rank_within(group: IntArray) -> IntArray:
 
 
 def _rank_in_node(machine: Machine) -> IntArray:
-    """Return [threads] the place of each hardware thread in its node: first threads of cores, then second ones."""
+    """Return [threads] the place of each hardware thread in its node: first threads of all cores, then second ones."""
     return _rank_within(_node_of_thread(machine))
 
 
 def numa_even_cores_first(machine: Machine, workers: int) -> IntArray:
-    """Put worker i on node i mod M; within a node every core gets a worker before any sibling thread.
-
-    Nodes that have no hardware thread left are passed over.
+    """Return [workers] hardware threads: worker i goes to node i mod M; nodes without a free thread are passed over.
+    Within a node every core gets a worker before any sibling thread.
     """
     return np.lexsort((_node_of_thread(machine), _rank_in_node(machine)))[:workers]
 
 
 def contiguous(machine: Machine, workers: int) -> IntArray:
-    """Fill node 0, then node 1, and so on; within a node every core gets a worker before any sibling thread."""
+    """Return [workers] hardware threads: workers fill node 0, then node 1, and so on; within a node every core gets a
+    worker before any sibling thread.
+    """
     return np.lexsort((_rank_in_node(machine), _node_of_thread(machine)))[:workers]
 
 
 def numa_spread(machine: Machine, workers: int) -> IntArray:
-    """Put worker i of W on node floor(i * M / W) of the M nodes with cores, on cores before sibling threads.
+    """Return [workers] hardware threads: worker i of W goes to node floor(i * M / W) of the M nodes with cores; within
+    a node every core gets a worker before any sibling thread.
 
-    Neighbouring workers share a node, and nodes differ by at most one worker. A node with too few hardware threads gets
-    one worker a thread; the other nodes share the remaining workers in the same way.
+    Workers with neighbouring numbers share a node, and nodes differ by at most one worker. A node with too few hardware
+    threads gets a worker on each; the other nodes share the remaining workers in the same way.
     """
     node_of_thread = _node_of_thread(machine)
     threads_of_node = np.bincount(node_of_thread, minlength=machine.nodes)
@@ -83,7 +86,7 @@ def numa_spread(machine: Machine, workers: int) -> IntArray:
 
 
 def _even_blocks(room: IntArray, workers: int) -> IntArray:
-    """Return [nodes] the number of workers of each node; ``room`` [nodes] is the most workers of each node."""
+    """Return [nodes] how many of ``workers`` each node gets; ``room`` [nodes] is the most that each can take."""
     block = np.zeros(len(room), np.int64)
     open_nodes, left = np.flatnonzero(room), workers
     while left:
@@ -98,9 +101,8 @@ def _even_blocks(room: IntArray, workers: int) -> IntArray:
 
 
 def scatter(machine: Machine, workers: int) -> IntArray:
-    """Put worker i on socket i mod S; within a socket round robin over nodes, on cores before sibling threads.
-
-    Full sockets and nodes are passed over. If each socket has one node, `numa-even-cores-first` gives the same places.
+    """Return [workers] hardware threads: worker i goes to socket i mod S, there to the nodes in turn; within a node
+    every core gets a worker before any sibling thread. Full sockets and nodes are passed over.
     """
     node = _node_of_thread(machine)
     node_in_socket = _rank_within(machine.socket_of_node)

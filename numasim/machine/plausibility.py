@@ -12,12 +12,13 @@ from numasim.machine.description import WITHIN, rate, size, time
 from numasim.machine.topology import Coherence, IntArray, Machine
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
-ASYMMETRY = 0.05  # of the two latencies between two nodes; measured latencies differ by less (thesis Table 4.1: 1.5 %)
+# The bounds of plausible values:
+ASYMMETRY = 0.05  # the two latencies between two nodes differ by at most this part (in thesis Table 4.1 by 1.5 %)
 MOST_LINK_GBS = 3_000
 MOST_MEMORY_GBS = 4_000
 LEAST_MEMORY_GBS = 1
 LEAST_LATENCY_NS = 5
-Rule = Callable[[Machine], Iterator[str]]
+Rule = Callable[[Machine], Iterator[str]]  # yields a warning for each implausible value
 
 
 def check(machine: Machine) -> list[str]:
@@ -31,7 +32,7 @@ def _reads(machine: Machine) -> npt.NDArray[np.bool_]:
 
 
 def asymmetric_latency(machine: Machine) -> Iterator[str]:
-    """Yield the node pairs whose latencies differ by more than 5 % between the directions."""
+    """Yield a warning for each pair of nodes whose latencies differ by more than 5 % between the directions."""
     latency, mutual = machine.latency_ps, _reads(machine) & _reads(machine).T
     uneven = (abs(latency - latency.T) > ASYMMETRY * latency) & mutual
     for a, b in zip(*np.nonzero(np.triu(uneven)), strict=True):
@@ -41,7 +42,7 @@ def asymmetric_latency(machine: Machine) -> Iterator[str]:
 
 
 def remote_below_local(machine: Machine) -> Iterator[str]:
-    """Yield the node pairs where another node's memory is faster than local memory."""
+    """Yield a warning for each pair of nodes where the other node's memory is faster than local memory."""
     latency = machine.latency_ps
     faster = (latency < latency.diagonal()[:, None]) & _reads(machine)
     for a, b in zip(*np.nonzero(faster), strict=True):
@@ -49,7 +50,7 @@ def remote_below_local(machine: Machine) -> Iterator[str]:
 
 
 def triangle_inequality(machine: Machine) -> Iterator[str]:
-    """Yield the node pairs whose latency exceeds the sum of the latencies over a third node."""
+    """Yield a warning for each pair of nodes whose latency exceeds the sum of the latencies over a third node."""
     latency = machine.latency_ps
     if not _reads(machine).all():
         return  # latencies of nodes without cores or memory are no routes
@@ -64,7 +65,7 @@ def triangle_inequality(machine: Machine) -> Iterator[str]:
 
 
 def one_way_links(machine: Machine) -> Iterator[str]:
-    """Yield the links that have no counterpart in the other direction."""
+    """Yield a warning for each link without a link in the other direction."""
     pairs = set(zip(machine.links.source.tolist(), machine.links.target.tolist(), strict=True))
     for a, b in sorted(pairs):
         if (b, a) not in pairs:
@@ -72,7 +73,7 @@ def one_way_links(machine: Machine) -> Iterator[str]:
 
 
 def cache_order(machine: Machine) -> Iterator[str]:
-    """Yield cache levels that are smaller than the level closer to the core, and hits slower than memory."""
+    """Yield warnings about caches that are smaller than the level closer to the core, and hits slower than memory."""
     caches = machine.caches
     if caches.l2_bytes and caches.l2_bytes < caches.l1_bytes:
         yield f"the second-level cache of {size(caches.l2_bytes)} is smaller than the first of {size(caches.l1_bytes)}"
@@ -85,9 +86,8 @@ def cache_order(machine: Machine) -> Iterator[str]:
 
 
 def coherence_order(machine: Machine) -> Iterator[str]:
-    """Yield transfers of a cache line that take longer than transfers over a longer distance, and unused times.
-
-    Of a matrix, the medians of all pairs of cores of a level are compared.
+    """Yield warnings about transfers of a cache line that take longer than over a longer distance, and about times that
+    no pair of sockets uses. Of a matrix [cores, cores], the medians of the pairs at each distance are compared.
     """
     times = machine.coherence
     levels = _given_levels(machine, times) if isinstance(times, Coherence) else _median_levels(machine, times)
@@ -108,7 +108,7 @@ Levels = list[tuple[str, int]]  # where two cores are, and the time of a line in
 
 
 def _given_levels(machine: Machine, times: Coherence) -> Levels:
-    """Return the levels that the machine gives."""
+    """Return the distances of two cores for which the machine gives a time, with these times."""
     inside = [(WITHIN[kind], times.within_ps(kind)) for kind in machine.line_levels]
     across = times.cross_socket_ps
     outside = [(f"across at distance {rank}", each_ps) for rank, each_ps in enumerate(across, 1)]
@@ -117,7 +117,7 @@ def _given_levels(machine: Machine, times: Coherence) -> Levels:
 
 
 def _median_levels(machine: Machine, times_ps: IntArray) -> Levels:
-    """Return the median of ``times_ps`` [cores, cores] for each level that has pairs of cores."""
+    """Return the median of ``times_ps`` [cores, cores] for each distance of two cores that occurs."""
     cores, node = np.arange(machine.cores), machine.node_of_core
     units = {"core": cores, "llc": machine.llc_of_core, "node": node, "socket": machine.socket_of_node[node]}
     left = np.ones((machine.cores, machine.cores), np.bool_)
@@ -131,7 +131,7 @@ def _median_levels(machine: Machine, times_ps: IntArray) -> Levels:
 
 
 def magnitudes(machine: Machine) -> Iterator[str]:
-    """Yield bandwidths and latencies beyond the values of all known machines: a unit may be mistaken."""
+    """Yield warnings about bandwidths and latencies beyond those of all known machines: a unit may be mistaken."""
     for what, rates, most, known in (
         ("a link has", machine.links.bytes_per_s, MOST_LINK_GBS, "dies of one package have up to 2,000 GB/s"),
         ("a memory controller has", machine.imc_bytes_per_s, MOST_MEMORY_GBS, "a node of HBM has up to 4,000 GB/s"),

@@ -1,4 +1,6 @@
-"""Routes on the link graph: explicit routes, else fewest hops; of ties the smallest node sequence (model 2.1)."""
+"""Routes between nodes over links: those that the machine file gives, else those with the fewest links; of several the
+one with the smallest sequence of nodes (model 2.1).
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ def find_routes(
 ) -> tuple[IntArray, IntArray]:
     """Return the routes of all node pairs over the directed links ``source[i] -> target[i]``, which join all nodes.
 
-    ``explicit`` lists node sequences that replace the computed routes of their end points. The result is ``route_ptr``,
-    [nodes**2 + 1], and ``route``, the link ids of all routes one after the other. The route from a to b is
-    ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]``.
+    ``explicit`` lists routes as sequences of nodes, which replace the computed routes of their end points. The result
+    is ``route_ptr`` [nodes**2 + 1] and ``route``, the link ids of all routes one after the other. The route from a to b
+    is ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]``.
     """
     hops = hop_distances(nodes, source, target)
     link = np.full((nodes, nodes), -1, np.int64)
@@ -35,9 +37,8 @@ def find_routes(
 
 
 def hop_distances(nodes: int, source: IntArray, target: IntArray) -> IntArray:
-    """Return [nodes, nodes] the number of links on a shortest route from each node (row) to each node (column).
-
-    A breadth-first search runs from all nodes at once.
+    """Return [from node, to node] the number of links on a shortest route, by breadth-first search from all nodes at
+    once.
     """
     joined = np.zeros((nodes, nodes), np.float32)  # products of floats are fast, and exact below 2**24 routes
     joined[source, target] = 1
@@ -54,7 +55,7 @@ def hop_distances(nodes: int, source: IntArray, target: IntArray) -> IntArray:
 
 
 def _first_steps(hops: IntArray, source: IntArray, target: IntArray) -> IntArray:
-    """Return [nodes, nodes] the smallest neighbour of the row's node on a shortest route to the column's node."""
+    """Return [from node, to node] the lowest next node on a shortest route."""
     step = np.broadcast_to(np.arange(len(hops))[:, None], hops.shape).copy()
     for at in np.lexsort((-target, source)):  # the smallest neighbour comes last and overwrites the others
         a, b = source[at], target[at]
@@ -64,7 +65,9 @@ def _first_steps(hops: IntArray, source: IntArray, target: IntArray) -> IntArray
 
 
 def _walk_shortest(route: IntArray, begin: IntArray, hops: IntArray, link: IntArray, step: IntArray) -> None:
-    """Write the links of the route of each node pair, ``hops`` of them, into ``route`` from index ``begin`` on."""
+    """Write the links of the route of each pair of nodes into ``route`` from index ``begin`` on; ``hops`` is their
+    number, ``link`` the link between two nodes, ``step`` the next node, all [from node, to node].
+    """
     goal = np.broadcast_to(np.arange(len(hops)), hops.shape)
     here = goal.T.copy()
     for hop in range(int(hops.max())):
@@ -75,20 +78,16 @@ def _walk_shortest(route: IntArray, begin: IntArray, hops: IntArray, link: IntAr
         here[under_way] = following
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# How far workers are from each other: classes for "nearest first", and the time of a cache line between their cores.
-#
-# The classes, nearest first: same core, same last-level cache, same node, then by the latency between the two nodes.
-# Steal levels with ``by: distance`` use the classes; section 4.3 of Vikranth's thesis groups by node alone.
+# ---- How far workers are from each other: classes of distance, and the time of a cache line between their cores ------
 
 SAME_CORE, SAME_LLC, SAME_NODE, FIRST_REMOTE = range(4)
 
 
 def distance_classes(machine: Machine, workers: WorkerMap) -> IntArray:
-    """Return [workers, workers] the class of the distance from the row's worker to the column's worker.
+    """Return [from worker, to worker] the class of their distance, by which strategies say which queues are near.
 
     0 is the same core, 1 the same last-level cache, 2 the same node. From 3 on there is a class for each different
-    latency between two nodes, the lowest latency first.
+    latency between two nodes, the lowest latency first. Section 4.3 of Vikranth's thesis groups by node alone.
     """
     near, far = workers.node[:, None], workers.node[None, :]
     between = np.unique(machine.latency_ps[~np.eye(machine.nodes, dtype=bool)])
@@ -98,10 +97,10 @@ def distance_classes(machine: Machine, workers: WorkerMap) -> IntArray:
 
 
 def line_transfer_ps(machine: Machine, workers: WorkerMap) -> IntArray:
-    """Return [workers, workers] the time to move a cache line, in picoseconds (model 2.1; thesis Table 6.2).
+    """Return [from worker, to worker] the time in ps to move a cache line from the core of the one, which has the line,
+    to the core of the other, which asks for it (model 2.1; thesis Table 6.2).
 
-    The line moves from the core of the row's worker, which has the line, to the core of the column's worker, which asks
-    for the line. Only a measured matrix of cores can make the two directions differ.
+    Only a measured matrix of cores can make the two directions differ.
     """
     times = machine.coherence
     if not isinstance(times, Coherence):

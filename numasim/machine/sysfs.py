@@ -1,9 +1,10 @@
 """The inventory of the running Linux system, or of a copy of another system's sysfs.
 
-This module reads ``devices/system/cpu`` and ``devices/system/node``. The affinity mask of this process and the control
-group at ``fs/cgroup`` restrict the usable processors and memory. lib/runtime/source/platform/topology_sysfs.c reads the
-same processors, cores, sockets, nodes, memory and distances, and refuses the same files. The C reader reads no clocks,
-speeds or access classes of memory, and the caches of one thread only.
+A processor is a hardware thread, a node a NUMA node. This module reads ``devices/system/cpu`` and
+``devices/system/node``. The control group at ``fs/cgroup`` and, on the running system, this process's affinity mask
+restrict the usable processors and memory. lib/runtime/source/platform/topology_sysfs.c reads the same processors,
+cores, sockets, nodes, memory and distances, and refuses the same files. The C reader reads no clocks, speeds or access
+classes of memory (which nodes reach it fastest), and the caches of one thread only.
 """
 
 from __future__ import annotations
@@ -75,9 +76,10 @@ def _numbers(path: Path) -> frozenset[int] | None:
 
 
 def _processors(folder: Path, *names: str) -> frozenset[int] | None:
-    """Return the processors in the first file of ``names`` that exists: a list, or a bitmap as in old kernels.
+    """Return the processors in the first file of ``names``, names of bitmaps, that exists; None if none does.
 
-    The list in place of the bitmap ``core_cpus`` is ``core_cpus_list``; the list in place of ``cpumap`` is ``cpulist``.
+    A list is read instead of the bitmap if there is one: ``core_cpus_list`` for ``core_cpus``, ``cpulist`` for
+    ``cpumap``.
     """
     for name in names:
         base = name.removesuffix("map")
@@ -146,14 +148,14 @@ def _allowed(root: Path, online: frozenset[int], running: bool) -> frozenset[int
 
 
 def _nodes(root: Path) -> dict[int, frozenset[int]]:
-    """Return the processors of each node."""
+    """Return {node: its processors}."""
     folder = root / "devices/system/node"
     online = _numbers(folder / "online") or _numbered(folder, "node")
     return {node: _processors(folder / f"node{node}", "cpumap") or frozenset() for node in sorted(online)}
 
 
 def _memories(root: Path, nodes: dict[int, frozenset[int]], running: bool) -> dict[int, int]:
-    """Return the memory of each node, 0 for nodes that may not be used."""
+    """Return {node: bytes of memory}, 0 for nodes that may not be used."""
     allowed = frozenset(nodes)
     for name in _CGROUP_NODE_FILES:
         allowed &= _numbers(root / name) or allowed
@@ -187,9 +189,8 @@ def _kinds_without_speed(root: Path, usable: frozenset[int], speed_source: str) 
 
 
 def _initiators(root: Path, node: int) -> Path:
-    """Return the folder that lists the nodes with the fastest access to a node's memory.
-
-    Access class 1 counts processors alone, class 0 processors and devices. Old kernels give class 0 only.
+    """Return the folder that lists the nodes with the fastest access to a node's memory, and says how fast: that of
+    access class 1 (processors alone) if it lists any, else that of class 0 (processors and devices).
     """
     folders = [root / f"devices/system/node/node{node}/access{number}/initiators" for number in (1, 0)]
     return next((folder for folder in folders if _numbered(folder, "node")), folders[1])
@@ -210,7 +211,7 @@ def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[
 
 
 def _unsaid(root: Path, usable: frozenset[int], speed_source: str) -> Iterator[str]:
-    """Yield the properties that some processors lack: ``sockets``, ``cores``, or the ``speeds`` of kinds."""
+    """Yield what sysfs does not say of some processors: ``sockets``, ``cores``, or ``speeds`` of kinds of cores."""
     folders = [_cpu(root, cpu) / "topology" for cpu in usable]
     if any(_integer(folder / "physical_package_id", -1) < 0 for folder in folders):
         yield "sockets"
@@ -268,7 +269,7 @@ def _memory_bytes(root: Path, node: int) -> int:
 
 
 def _distances(root: Path, nodes: list[int]) -> dict[tuple[int, int], Decimal]:
-    """Return the distances between nodes; a file has the distances to the online nodes in ascending order."""
+    """Return {(from node, to node): distance}; each node's file has its distances to ``nodes``, in this order."""
     distance = {}
     for node in nodes:
         path = root / f"devices/system/node/node{node}/distance"

@@ -19,8 +19,8 @@ IntArray = npt.NDArray[np.int64]
 class Coherence(Frozen):
     """Times in picoseconds to move a cache line between two hardware threads, by what the threads share (model 2.1).
 
-    If the time of a level is None, the time of the next wider level holds. ``cross_socket_ps`` has the times between
-    sockets, the nearest sockets first; the last time also holds for all sockets that are farther.
+    If the time for a last-level cache or node is None, the time of the next wider unit holds. ``cross_socket_ps`` has
+    the times between sockets, the nearest sockets first; the last also holds for all sockets that are farther.
     """
 
     same_core_ps: int
@@ -30,7 +30,7 @@ class Coherence(Frozen):
     same_node_ps: int | None = None
 
     def within_ps(self, kind: str) -> int | None:
-        """Return the time within a unit of ``kind``: core, llc, node or socket."""
+        """Return the time in ps within a unit of ``kind``: core, llc, node or socket; None if a wider unit's holds."""
         level_ps: int | None = getattr(self, f"same_{kind}_ps")
         return level_ps
 
@@ -42,10 +42,10 @@ class Caches(Frozen):
     l2_bytes: int
     llc_bytes: int  # size of the largest last-level cache
     llc_hit_ps: int
-    llc_remote_hit_ps: int
+    llc_remote_hit_ps: int  # a hit in another last-level cache
     llc_bytes_per_s: int = 0  # 0: no limit
     llc_sizes: tuple[int, ...] = ()  # sizes of all last-level caches, if the sizes differ
-    forwards: bool = False  # whether caches also forward clean lines
+    forwards: bool = False  # whether caches send clean lines to each other, too
 
 
 class Links(Frozen):
@@ -60,7 +60,7 @@ class Links(Frozen):
 
 
 class Snoop(Frozen):
-    """Bytes of coherence messages with and without an address, if every fetched line is asked for on all nodes."""
+    """The bytes of a question and of an answer on a machine on which every fetched line is asked for on all nodes."""
 
     request_bytes: int
     answer_bytes: int
@@ -75,7 +75,7 @@ class Clock(Frozen):
 
 
 class Smt(Frozen):
-    """Speed of a hardware thread beside a busy or a polling sibling, in ppm of its speed without siblings."""
+    """Speed of a hardware thread beside a busy or a searching (poll) thread of its core, in ppm of its speed alone."""
 
     busy_ppm: int
     poll_ppm: int
@@ -93,16 +93,16 @@ class Machine(Frozen, eq=False):
     line_bytes: int
     socket_of_node: IntArray  # [nodes]
     node_of_core: IntArray  # [cores]
-    llc_of_core: IntArray  # [cores] last-level-cache domain
+    llc_of_core: IntArray  # [cores] number of the core's cache domain (cores that share a last-level cache)
     speed_of_core: IntArray  # [cores] the speed of computing, in ppm of the speed to which compute times refer
     core_of_thread: IntArray  # [threads]
     sibling_of_thread: IntArray  # [threads] 0 for the first thread of a core, 1 for the second, ...
     memory_bytes: IntArray  # [nodes] 0: none
     imc_bytes_per_s: IntArray  # [nodes] 0 if the node has no memory
-    latency_ps: IntArray  # [nodes, nodes]: a load by a core of the row's node from memory of the column's node
+    latency_ps: IntArray  # [from node, to node] a load by a core of the one from memory of the other
     links: Links
     caches: Caches
-    coherence: Coherence | IntArray  # levels, or [cores, cores] the time of a cache line from row's to column's core
+    coherence: Coherence | IntArray  # times by unit, or [from core, to core] the time to move a cache line
     clock: Clock
     smt: Smt
     probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) if the machine file gives it
@@ -141,7 +141,7 @@ class Machine(Frozen, eq=False):
 
     @cached_property
     def line_levels(self) -> tuple[str, ...]:
-        """Return the units by which times of cache lines differ within a socket, narrow units first."""
+        """Return the kinds of units by which times of cache lines differ within a socket, narrow units first."""
         pairs = len(set(zip(self.llc_of_core.tolist(), self.node_of_core.tolist(), strict=True)))
         llc_spans_nodes = pairs > self.cache_domains
         return ("core", "node", "llc", "socket") if llc_spans_nodes else ("core", "llc", "node", "socket")
@@ -161,10 +161,10 @@ class Machine(Frozen, eq=False):
 
     @cached_property
     def rank_of_sockets(self) -> IntArray:
-        """Return [sockets, sockets] the rank of the distance between two sockets: 0 for the pairs of least latency.
+        """Return [sockets, sockets] the rank of the latency between two sockets: 0 for the pairs of least latency, the
+        same for pairs of equal latency, the last for sockets without cores. The diagonal has no meaning.
 
-        The latency between two sockets is the least latency between their nodes with cores, in either direction. Pairs
-        of equal latency have one rank. Sockets without cores have the last rank. The diagonal has no meaning.
+        The latency between two sockets is the least latency between their nodes with cores, in either direction.
         """
         cored = np.flatnonzero(self.cores_of_node)
         socket = self.socket_of_node[cored]
@@ -180,7 +180,7 @@ class Machine(Frozen, eq=False):
 
 
 class WorkerMap(Frozen, eq=False):
-    """The place of each worker; every array is [workers]. A map is equal only to itself, as a machine is."""
+    """The hardware thread, core, last-level cache, node and socket of each worker; every array is [workers]."""
 
     thread: IntArray
     core: IntArray

@@ -1,7 +1,8 @@
 """The enumerations and constants of a plan: their names and values in Python, C and C++ (see the table at the end).
 
 A number that is stored in an array is an ``IntEnum``. A choice that users write as a word is a ``Literal``; in C its
-value is the position of the word.
+value is the position of the word. A level is an entry of a strategy's list of places to steal from, a rule one of its
+list of choices of a queue for a new task (dispatch); a segment is a list of candidate queues of a level or rule.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import Any, Literal, get_args
 
 
 class Op(IntEnum):
-    """One step of a task's program; ``arg`` is in brackets."""
+    """One step of a task's program; its argument is in brackets: a *word* is a synchronisation object."""
 
     RUN = 0  # [segment]
     SPAWN = 1  # [task] a child that may run anywhere
-    CALL = 2  # [task] a child that runs here and now
-    WAIT = 3  # [0] until every child spawned so far has finished
+    CALL = 2  # [task] a child that the worker executes at once
+    WAIT = 3  # [0] wait until every child spawned so far has finished
     LOCK = 4  # [word] wait until the lock is granted
     UNLOCK = 5  # [word]
     ATOMIC = 6  # [word] one atomic operation on its cache line
@@ -39,8 +40,8 @@ class Kind(IntEnum):
     """The kind of a row of the task arrays."""
 
     TASK = 0  # a spawned task (and the root): counted in ``tasks``
-    CALL = 1  # the frame of an inline call: not counted, never queued
-    IMPLICIT = 2  # a body that a worker is given (an OpenMP implicit task, a dealt loop row): not counted, not stolen
+    CALL = 1  # a called task: not counted, never queued
+    IMPLICIT = 2  # work that is given to one worker, as an OpenMP implicit task: not counted, not stolen
 
 
 class Mode(IntEnum):
@@ -52,7 +53,9 @@ class Mode(IntEnum):
 
 
 class Deal(IntEnum):
-    """The workers that get the roots, or the range items, at the start of a phase; held roots do not count."""
+    """Which of the P workers gets each root task, or each item of a range, at the start of a phase. Roots that wait for
+    other tasks do not count.
+    """
 
     MASTER = 0  # all to worker 0
     BLOCK = 1  # root r of R to worker floor(r * P / R)
@@ -81,10 +84,10 @@ class Role(IntEnum):
 
 
 class Anchor(IntEnum):
-    """The worker or node whose row of a level applies."""
+    """The object from which a level or rule searches: it has a row of candidate queues for each such object."""
 
-    ME = 0
-    ALL = 1
+    ME = 0  # this worker
+    ALL = 1  # one row for all workers
     PARENT = 2  # the worker that spawned the task this worker last took from a queue
     THIEF = 3  # the worker that stole from this worker last
     LAST = 4  # the queue of this worker's last successful steal
@@ -94,30 +97,30 @@ class Anchor(IntEnum):
 
 
 class Pick(IntEnum):
-    """How a queue is chosen inside a segment."""
+    """How queues are chosen from a segment, one after the other."""
 
     RANDOM = 0
     IN_ORDER = 1
-    ROTATE = 2
-    ROUND_ROBIN = 3
-    AFTER_LAST = 4
+    ROTATE = 2  # in order from a random queue on
+    ROUND_ROBIN = 3  # in order from behind the last choice on
+    AFTER_LAST = 4  # in order from the last victim on
     LONGEST = 5
     SHORTEST = 6
-    CYCLIC = 7
-    BLOCK = 8
-    PERMUTATION = 9
+    CYCLIC = 7  # by the number of the task, modulo the number of queues
+    BLOCK = 8  # by the number of the task, equal blocks of tasks to each queue
+    PERMUTATION = 9  # from a random queue on, with a random stride
 
 
 class Visit(IntEnum):
-    """The groups of a level that are entered: all, nearest first, or one."""
+    """Which groups of equally near queues a level probes."""
 
-    NEAREST = 0
-    RANDOM = 1
-    WEIGHTED = 2
+    NEAREST = 0  # all, the nearest first
+    RANDOM = 1  # one at random
+    WEIGHTED = 2  # one at random, near ones more likely
 
 
 class Reach(IntEnum):
-    """When a worker that searches can take a task from a queue by a level that is in force."""
+    """When a searching worker can take a task from a queue by a level, while the level is in force."""
 
     NEVER = 0
     SOMETIMES = 1  # under conditions
@@ -132,15 +135,15 @@ class AmountKind(IntEnum):
 
 
 class NodeRank(IntEnum):
-    """The nodes that a task's objects choose: the most similar, those that reach the objects cheapest, or all homes."""
+    """Which nodes a rule chooses by the objects (pieces of memory) that a task accesses."""
 
-    MOST = 0
-    CHEAPEST = 1
-    ANY = 2
+    MOST = 0  # the node with the most of them
+    CHEAPEST = 1  # the node from which all of them together are accessed fastest
+    ANY = 2  # all nodes with one of them
 
 
 class Counted(IntEnum):
-    """Which objects of a task count for its similarity to nodes, as a mask of `Mode`."""
+    """Which objects of a task count, as a mask of `Mode`."""
 
     READS = 1
     WRITES = 2
@@ -148,10 +151,10 @@ class Counted(IntEnum):
 
 
 class Weigh(IntEnum):
-    """The amount that an object that counts adds to the similarity of its home (A-13)."""
+    """How much each object counts (A-13)."""
 
-    BYTES = 0
-    OBJECTS = 1
+    BYTES = 0  # as its number of bytes
+    OBJECTS = 1  # as one
 
 
 class End(IntEnum):
@@ -162,15 +165,15 @@ class End(IntEnum):
 
 
 class Full(IntEnum):
-    """The action of a push when the queue is full."""
+    """What happens to a new task whose queue is full."""
 
-    GROW = 0
-    INLINE = 1
-    NEXT = 2
+    GROW = 0  # a queue without bound is never full
+    INLINE = 1  # the worker executes the task at once
+    NEXT = 2  # the next rules choose a queue
     BLOCK = 3
-    DISPLACE = 4
-    SPILL_OLDEST = 5
-    SPILL_NEWEST = 6
+    DISPLACE = 4  # of a slot: the task in the queue leaves it for the queues of the next rules
+    SPILL_OLDEST = 5  # the older half of the queue leaves it, with the new task, for a queue of the next rules
+    SPILL_NEWEST = 6  # the newer half does
 
 
 # ---- choices that users write down as words ------------------------------------------------------------------------
@@ -183,14 +186,14 @@ LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh", "ba
 BarrierName = Literal["central", "flag", "tree", "per-domain"]
 CacheModel = Literal["none", "share", "lru"]
 ContentionModel = Literal["none", "snapshot", "fluid"]
-LineName = Literal["no", "yes", "latency"]  # whether transfers of cache lines are paid, and whether lines are served
+LineName = Literal["no", "yes", "latency"]  # whether transfers of cache lines take time; yes: requests queue up, too
 RecheckRule = Literal["each", "last", "events", "none"]  # which workers look again before they sleep
 WakeRule = Literal["every-push", "no-searcher", "empty-queue", "uncovered"]  # which tasks wake a sleeper
 WhomRule = Literal["newest", "lowest", "all"]  # which sleeper is woken
 ChainRule = Literal["finder", "last-searcher", "woken"]  # which workers wake more sleepers
 CapRule = Literal["count", "share", "busy-share"]  # the number that the searching workers are compared with
 
-LOCK_DESCRIPTIONS: dict[LockName, str] = {  # each with the parameters of a plan that count for the kind of lock
+LOCK_DESCRIPTIONS: dict[LockName, str] = {  # formats for the parameters of a plan that matter for the kind of lock
     "tas": "test-and-set locks",
     "ttas": "test-and-test-and-set locks",
     "ticket": "ticket locks",
@@ -227,8 +230,8 @@ MIN_MARK, MAX_MARK = -1, -2  # bounds of a watch that stand for the queue's own 
 BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # bounds of a watch that stand for s - 1, or S - 1
 OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch whose bits only the owners of queues write (A-42)
 ASLEEP_MARK = -7  # both bounds of a watch whose bits say which owners of queues sleep (model 4.13)
-FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # flags of levels: probes count as steal attempts; the watch is read inverted
-FLAG_GATED, FLAG_UNLESS = 4, 8  # the level waits for the gate of the worker's unit; the level's switch has to be off
+FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # flags of levels: probes count as steal attempts; queues without the watch's bit pass
+FLAG_GATED, FLAG_UNLESS = 4, 8  # used while few subtrees of the worker's unit are live; used while its switch is off
 FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until all subtrees with the unit's label have begun
 FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, empty if the worker does not use the level
 FLAG_FORGET = 64  # of a steal level: a probe by the level that finds nothing forgets the last victim
@@ -237,7 +240,7 @@ EVERY_TIER = 7
 TIER_SHIFT, FLAG_TIERS = 4, 112  # of a dispatch rule: a mask of tiers, shifted by TIER_SHIFT bits; 0: any tier
 FLAG_COPY = 128  # of a dispatch rule: the rule leaves a copy of the task in its queue; later rules place the task
 FLAG_LOOKS = 1  # flags of DATA records: the rule looks at the task's objects
-FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # the guards ``uneven``, ``here`` and ``source`` of the rule
+FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # the conditions ``uneven``, ``here`` and ``source`` of the rule
 NOWHERE = -1  # the home of an object without placed pages
 OPEN_HOME = -2  # the home of an object whose home is looked up when its task is dispatched
 MILLION = 1_000_000

@@ -1,9 +1,8 @@
 """The kinds of fields of a plan, and the structures of C and C++ that consist of them (`plan_fields`).
 
-Sizes, bounds and conditions are expressions over the fields read before, in the syntax that Python and C share:
-integers, names of fields and of `enumerations.CONSTANTS`, ``len(name)``, ``+ - * ( )`` and comparisons, with ``and``,
-``or`` and ``not`` between them. A name is looked up in the entry of a list, then in the structure that contains the
-list.
+Sizes, bounds and conditions are expressions over the fields read before: integers, names of fields and of
+`enumerations.CONSTANTS`, ``len(name)``, ``+ - * ( )`` and comparisons, with ``and``, ``or`` and ``not`` between them. A
+name is looked up in the entry of a list, then in the structure that contains the list.
 """
 
 from __future__ import annotations
@@ -17,10 +16,8 @@ U8, I32, U32, I64, U64 = "uint8", "int32", "uint32", "int64", "uint64"
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A field of plans with the name ``name``.
-
-    The member of the structure is called ``member``, which may lead into a part (``part.name``). The field is present
-    if ``when`` holds.
+    """A field of plans with the name ``name``, present if the expression ``when`` holds. In C it is the member
+    ``member`` of the structure (empty: ``name``), which may lead into an inner structure (``part.name``).
     """
 
     name: str = field(kw_only=False)
@@ -64,12 +61,12 @@ class Value(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Array(Field):
-    """``size`` numbers of one type, or any number of them, each from ``low`` to ``high``.
+    """``size`` numbers of one type, or any number of them if ``size`` is empty, each from ``low`` to ``high``.
 
-    An array with ``full`` in place of ``size`` has no number or ``full`` numbers. ``shape`` is a note. An array that
-    ``points_into`` others begins at 0, never falls and ends at the value of this expression. The array is kept as a
-    view. With ``count``, it is kept as a bare pointer, and the member ``count`` holds the number of rows of ``width``
-    numbers; if ``count`` is ``none``, as a bare pointer alone.
+    An array with ``full`` in place of ``size`` is empty or has ``full`` numbers. ``shape`` is a note. An array with
+    ``points_into`` begins at 0, never falls and ends at the value of this expression. In C the array is a view (pointer
+    and length). With ``count``, it is a bare pointer, and the member ``count`` holds the number of rows of ``width``
+    numbers; if ``count`` is ``none``, there is no such member.
     """
 
     type: str = field(kw_only=False)
@@ -97,7 +94,7 @@ class Arrays(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Records(Field):
-    """Records of a layout of `record_layouts`, as bytes; kept as a bare pointer, with their number in ``count``."""
+    """Records of a layout of `record_layouts`, as bytes; in C a bare pointer, with their number in member ``count``."""
 
     of: Any = field(kw_only=False)  # a Record
     count: str
@@ -113,7 +110,7 @@ class Listed(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Part(Field):
-    """A structure within a structure. In a plan, the fields of the inner structure stand among the outer fields."""
+    """A structure within a structure in C; in a plan, its fields stand among the outer fields."""
 
     of: Structure = field(kw_only=False)
 
@@ -127,11 +124,11 @@ class Computed(Field):
 
 @dataclass(frozen=True)
 class Structure:
-    """Fields that belong together: ``c_name`` in C, ``cpp_name`` in C++.
+    """A structure: ``c_name`` in C, ``cpp_name`` in C++.
 
-    ``checked``: the function ``<c_name>_check`` (lib/core/plan) checks further conditions and computes the computed
-    members. ``requires`` has conditions, each with the sentence about a plan that breaks it. ``order`` is the order of
-    the members if it differs from the order of the fields.
+    ``checked``: after reading, the function ``<c_name>_check`` (lib/core/plan) checks further conditions and sets the
+    `Computed` members. ``requires`` has conditions, each with the sentence about a plan that breaks it. ``order`` is
+    the order of the members if it differs from the order of the fields.
     """
 
     c_name: str
@@ -170,7 +167,7 @@ def latencies(name: str, note: str, member: str = "", count: str = "", when: str
 
 
 def by_node(name: str, columns: str, size: str, member: str, note: str = "") -> Arrays:
-    """Make a field for times in ps, an array of ``size`` for each node."""
+    """Make a field for times in ps: for each node an array of ``size`` times."""
     shape = f"nodes, {columns}"
     return Arrays(
         name, type=I64, shape=shape, count="nodes", size=size, low="0", high="LONGEST_PS", member=member, note=note
@@ -178,7 +175,7 @@ def by_node(name: str, columns: str, size: str, member: str, note: str = "") -> 
 
 
 def pointer(name: str, shape: str, size: str, into: str, **more: Any) -> Array:
-    """Make a field for a CSR pointer, which says where the entries of each row begin, and ends at ``into``."""
+    """Make a field that says where the entries of each row begin in other arrays, whose length is ``into``."""
     return Array(name, I64, shape, size=size, points_into=into, **more)
 
 

@@ -1,6 +1,6 @@
-"""Writes ``lib/core/generated``: the schema as C and C++. ``python -m numasim.schema.generate_c [--check]``.
+"""The command ``python -m numasim.schema.generate_c [--check]`` writes ``lib/core/generated``: the schema as C and C++.
 
-``--check`` compares the files with the text that would be written, and fails if they differ.
+``--check`` compares the files with the text that would be written, writes nothing, and fails if they differ.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ GENERATED = Path(__file__).parents[2] / "lib" / "core" / "generated"
 
 
 def files() -> dict[str, str]:
-    """Return the text of every generated file by name."""
+    """Return {name: text} of every generated file."""
     return {
         "enumerations.h": enumerations(),
         "counters.h": counters(),

@@ -1,4 +1,6 @@
-"""The C text that reads the fields of plans into structures, by calls of functions of lib/core/plan."""
+"""The C text that reads the fields of plans into structures, by calls of functions of lib/core/plan. A function here
+that yields lines yields lines of C.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _OPERATORS = {"and": "&&", "or": "||", "not": "!", "INT64_MAX": "INT64_MAX"}
 
 Known = ChainMap[
     str, str
-]  # the C expression of each field that was read, and of ``len(field)``; inner structures first
+]  # {field that was read, or ``len(field)``: its C expression}; names of the innermost structure are found first
 
 
 def in_c(expression: str, known: Known) -> str:
@@ -35,7 +37,9 @@ def in_c(expression: str, known: Known) -> str:
 
 
 def reader() -> str:
-    """Return the source file: a function for each structure in lists of plans, and one for the whole plan."""
+    """Return the C source file: a function that reads each structure of which plans have lists, and one that reads the
+    whole plan.
+    """
     whole = Known()
     bodies: list[str] = []
     _function(PLAN, whole, bodies)
@@ -57,7 +61,7 @@ def checks() -> str:
 
 
 def _function(structure: Structure, known: Known, bodies: list[str]) -> None:
-    """Append the function that reads ``structure`` to ``bodies``, after the functions that this function calls."""
+    """Append the C function that reads ``structure`` to ``bodies``, after the functions that it calls."""
     whole = structure is PLAN
     lines = list(_structure(structure, "plan->" if whole else "self->", known, bodies))
     name = "bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan)" if whole else (
@@ -128,7 +132,7 @@ def _field(field: Field, prefix: str, known: Known, bodies: list[str]) -> Iterat
 
 
 def _converted(read_as: str, place: str, c_type: str, call: str) -> Iterator[str]:
-    """Yield the lines that read a number into ``value`` and store the number as ``c_type``."""
+    """Yield lines that read a number into ``value``, by ``call``, and store it at ``place`` as ``c_type``."""
     yield "{"
     yield f"    {read_as} value;"
     yield f"    {call}"

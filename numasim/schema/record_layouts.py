@@ -1,4 +1,4 @@
-"""The records of a compiled strategy: members, types and order, in memory as in C.
+"""The records of a compiled strategy: members, types and order, in memory as in C. Notes become comments in C.
 
 Records are packed without gaps: members stand in the order of falling size, and ``pad`` fills the rest.
 """
@@ -9,7 +9,8 @@ import struct
 from dataclasses import dataclass
 from itertools import accumulate
 
-FORMATS = {"i8": "<i8", "u4": "<u4", "i4": "<i4", "u2": "<u2", "u1": "u1"}  # NumPy's names
+# the names of the types of members in NumPy, in C, and in Python's `struct`
+FORMATS = {"i8": "<i8", "u4": "<u4", "i4": "<i4", "u2": "<u2", "u1": "u1"}
 C_TYPES = {"i8": "int64_t", "u4": "uint32_t", "i4": "int32_t", "u2": "uint16_t", "u1": "uint8_t"}
 CODES = {"i8": "q", "u4": "I", "i4": "i", "u2": "H", "u1": "B"}
 
@@ -37,7 +38,7 @@ class Record:
         return [(member.name, FORMATS[member.type]) for member in self.members]
 
     def offsets(self) -> dict[str, int]:
-        """Return the offset of each member in C. Raise ValueError if the record has gaps or another size."""
+        """Return {member: its offset in bytes}. Raise ValueError if the record has gaps or not ``bytes`` bytes."""
         sizes = [struct.calcsize(CODES[member.type]) for member in self.members]
         if not sum(sizes) == self.bytes == struct.calcsize("".join(CODES[member.type] for member in self.members)):
             raise ValueError(f"the members of {self.c_name} take {sum(sizes)} bytes, or have gaps")

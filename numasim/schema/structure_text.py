@@ -1,4 +1,4 @@
-"""The C text of the structures that plans are read into."""
+"""The C and C++ text of enumerations, records, counters, and the structures that plans are read into."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from numasim.schema.record_layouts import C_TYPES, RECORDS, Record
 
 
 HEADING = "/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */\n"
-WITH_END = frozenset({"ns_op"})  # enumerations with a name for the number after the last value
-LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a list for macros, too
+WITH_END = frozenset({"ns_op"})  # enumerations with one more value, END, after the last
+LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a macro, too, which calls a macro for each
 
 
 def header(body: str) -> str:
-    """Return a header with the text ``body``."""
+    """Return the text of a C header with ``body``."""
     return f"{HEADING}#pragma once\n\n{body}"
 
 
 def enumerations() -> str:
-    """Return the header with constants, enumerations and records."""
+    """Return the C header with constants, enumerations and records."""
     parts = [
         "#include <assert.h>\n#include <stddef.h>\n#include <stdint.h>\n",
         "".join(f"#define NS_{name} {_number(value)}\n" for name, value in CONSTANTS.items()),
@@ -37,7 +37,7 @@ def enumerations() -> str:
 
 
 def words() -> str:
-    """Return the source file with the names of the values of all enumerations."""
+    """Return the C source file with the words for the values of all enumerations."""
     tables = [
         f"const char *const {_words_name(each)}[{len(_words_of(each))}] = {{"
         + ", ".join(map(quoted, _words_of(each)))
@@ -48,7 +48,9 @@ def words() -> str:
 
 
 def counters() -> str:
-    """Return the header of the counters of workers (a list of names, a structure) and of synchronisation objects."""
+    """Return the C header with the counters of workers (a macro with their names, a structure) and of synchronisation
+    objects (a macro).
+    """
     workers = {**COUNTS, **TIMES}
     members = "".join(f"    int64_t {name};\n" for name in workers)
     parts = [
@@ -106,7 +108,7 @@ VIEWS = {"uint8": "ns_u8s", "int32": "ns_i32s", "uint32": "ns_u32s", "int64": "n
 
 
 def structures() -> str:
-    """Return the header with all structures, each after the structures that it contains."""
+    """Return the C header with all structures, each after those that it contains."""
     includes = '#include <stdbool.h>\n#include <stdint.h>\n\n#include "plan/views.h"\n#include "enumerations.h"\n'
     texts = "".join(f"\n{_structure(each)}" for each in in_order(PLAN))
     return header(includes + texts)
@@ -129,7 +131,7 @@ def listed(structure: Structure) -> bool:
 
 
 def enum_of(values: object) -> str:
-    """Return the C type of an enumeration."""
+    """Return the C type of the enumeration with these ``values``: an IntEnum, or a Literal of words."""
     return next(f"enum {each.type}" for each in ENUMERATIONS if each.values is values or each.values == values)
 
 
@@ -155,7 +157,7 @@ def _members(field: Field) -> Iterator[tuple[str, str]]:
 
 
 def _type(field: Field) -> str:
-    """Return the type at the beginning of a declaration, followed by a space or a star."""
+    """Return the C type of a member, followed by a space or a star."""
     match field:
         case kinds.Array():
             type = f"const {field.type}_t *" if field.count else VIEWS[field.type]
@@ -174,7 +176,7 @@ def _type(field: Field) -> str:
     return type if type.endswith("*") else f"{type} "
 
 
-# ---- The C++ names of enumerations, structures and counters, which differ from the C names ---------------------------
+# ---- The C++ names of enumerations, structures and kinds of traffic --------------------------------------------------
 
 
 def plan_names() -> str:
