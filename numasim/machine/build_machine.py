@@ -51,9 +51,7 @@ def build(spec: MachineSpec) -> Machine:
 
 
 def _threads(threads_of_core: IntArray) -> tuple[IntArray, IntArray]:
-    """Return ([threads] core, [threads] number within the core), first threads of all cores before second ones;
-    ``threads_of_core`` is [cores].
-    """
+    """Return ([threads] core, [threads] number within the core), first threads of all cores before second ones."""
     siblings = range(int(threads_of_core.max()))
     cores = [np.flatnonzero(threads_of_core > sibling) for sibling in siblings]
     return np.concatenate(cores), np.repeat(siblings, [len(some) for some in cores])

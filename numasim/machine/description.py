@@ -52,9 +52,7 @@ def shape(machine: Machine) -> str:
 
 
 def nodes(machine: Machine) -> list[str]:
-    """Return a line on socket, cores and memory for each group of equal nodes; no line if all nodes have the same cores
-    and memory, and all cores one speed.
-    """
+    """Return a line on socket, cores and memory for each group of equal nodes; none if all nodes are equal."""
     texts = [_node(machine, node) for node in range(machine.nodes)]
     alike = {text: [node for node, other in enumerate(texts) if other == text] for text in dict.fromkeys(texts)}
     plain = len({text.partition(", ")[2] for text in texts}) == 1 and (machine.speed_of_core == LONE).all()

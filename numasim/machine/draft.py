@@ -342,9 +342,7 @@ def import_machine(file: Path | None = None, sysfs: Path | None = None, name: st
 
 
 def provenance(sources: Mapping[str, str]) -> list[str]:
-    """Return lines on the sources of a machine file: read and derived fields together for each source, then each
-    assumed field.
-    """
+    """Return lines on the sources of values: read and derived fields by source, assumed fields one by one."""
     lines = []
     for mark in MARKS[:2]:
         by_source: dict[str, list[str]] = {}

@@ -213,9 +213,7 @@ def between(layout: Layout, a: int, b: int) -> Points:
 
 
 def bend(layout: Layout, a: int, b: int, ends: Points) -> float:
-    """Return the curvature of the arc that leads a link around nodes in its way, 0 if none is: twice the arc's height
-    over its length.
-    """
+    """Return the curvature that leads a link around nodes: twice the arc's height over its length, 0 if straight."""
     start, along = layout.centre[a], layout.centre[b] - layout.centre[a]
     others = np.delete(layout.centre, [a, b], axis=0) - start
     share = others @ along / (along @ along)
@@ -312,9 +310,7 @@ def lay_out(machine: Machine) -> Layout:
 
 
 def mesh_shape(machine: Machine) -> tuple[int, int] | None:
-    """Return (rows, columns) of the mesh (grid of nodes, linked to their neighbours) that has exactly the machine's
-    links; None if there is none.
-    """
+    """Return (rows, columns) of the mesh that has exactly the machine's links; None if there is no such mesh."""
     pairs = set(zip(machine.links.source.tolist(), machine.links.target.tolist(), strict=True))
     for rows in range(math.isqrt(machine.nodes), 1, -1):
         columns, rest = divmod(machine.nodes, rows)

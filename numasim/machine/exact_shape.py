@@ -171,9 +171,7 @@ def _memory(inventory: Inventory, node: int) -> int | None:
 
 
 def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
-    """Return the node with processors whose socket ``node``, which has none, gets: that of `Inventory.beside`, else the
-    nearest by firmware's distances.
-    """
+    """Return the nearest node with processors, whose socket a ``node`` without processors gets."""
     if node in inventory.beside:
         return inventory.beside[node]
     with_processors = {thread.node for thread in inventory.threads}

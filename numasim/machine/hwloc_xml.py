@@ -48,9 +48,7 @@ class _Object:
 
 
 def read_hwloc_xml(path: Path) -> Inventory:
-    """Return the inventory in a file; raise InputError if the file is no topology of a machine, if possible with the
-    line.
-    """
+    """Return the inventory in a file; raise InputError if the file is no topology of a machine."""
     root = read_xml(path, HWLOC)
     if root.tag != "topology":
         problem = f"the root is <{root.tag}>"

@@ -64,9 +64,7 @@ def numa_even_cores_first(machine: Machine, workers: int) -> IntArray:
 
 
 def contiguous(machine: Machine, workers: int) -> IntArray:
-    """Return [workers] hardware threads: workers fill node 0, then node 1, and so on; within a node every core gets a
-    worker before any sibling thread.
-    """
+    """Return [workers] hardware threads: node 0 is filled, then node 1, ...; in a node, cores before siblings."""
     return np.lexsort((_rank_in_node(machine), _node_of_thread(machine)))[:workers]
 
 

@@ -37,9 +37,7 @@ def find_routes(
 
 
 def hop_distances(nodes: int, source: IntArray, target: IntArray) -> IntArray:
-    """Return [from node, to node] the number of links on a shortest route, by breadth-first search from all nodes at
-    once.
-    """
+    """Return [from node, to node] the number of links on a shortest route, by breadth-first search."""
     joined = np.zeros((nodes, nodes), np.float32)  # products of floats are fast, and exact below 2**24 routes
     joined[source, target] = 1
     frontier = np.eye(nodes, dtype=np.bool_)

@@ -53,9 +53,7 @@ class Mode(IntEnum):
 
 
 class Deal(IntEnum):
-    """Which of the P workers gets each root task, or each item of a range, at the start of a phase. Roots that wait for
-    other tasks do not count.
-    """
+    """Which of P workers gets each root task (that waits for none), or item of a range, as a phase starts."""
 
     MASTER = 0  # all to worker 0
     BLOCK = 1  # root r of R to worker floor(r * P / R)
@@ -170,7 +168,7 @@ class Full(IntEnum):
     GROW = 0  # a queue without bound is never full
     INLINE = 1  # the worker executes the task at once
     NEXT = 2  # the next rules choose a queue
-    BLOCK = 3
+    BLOCK = 3  # as GROW
     DISPLACE = 4  # of a slot: the task in the queue leaves it for the queues of the next rules
     SPILL_OLDEST = 5  # the older half of the queue leaves it, with the new task, for a queue of the next rules
     SPILL_NEWEST = 6  # the newer half does

@@ -1,6 +1,4 @@
-"""The C text that reads the fields of plans into structures, by calls of functions of lib/core/plan. A function here
-that yields lines yields lines of C.
-"""
+"""The C text that reads the fields of plans into structures, by calls of functions of lib/core/plan."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ def in_c(expression: str, known: Known) -> str:
 
 
 def reader() -> str:
-    """Return the C source file: a function that reads each structure of which plans have lists, and one that reads the
-    whole plan.
-    """
+    """Return the C source file with a function that reads the plan, and one for each structure in lists of it."""
     whole = Known()
     bodies: list[str] = []
     _function(PLAN, whole, bodies)

@@ -48,9 +48,7 @@ def words() -> str:
 
 
 def counters() -> str:
-    """Return the C header with the counters of workers (a macro with their names, a structure) and of synchronisation
-    objects (a macro).
-    """
+    """Return the C header with the counters of workers and of synchronisation objects, also as macros."""
     workers = {**COUNTS, **TIMES}
     members = "".join(f"    int64_t {name};\n" for name in workers)
     parts = [

@@ -30,9 +30,7 @@ from numasim.workload.builder import frozen
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
-    """Return the dispatch rules of the strategy, else the default ones, each with whether only an extra producer uses
-    it.
-    """
+    """Return the strategy's dispatch rules, else the default ones, each with whether it is the producer's alone."""
     if spec.dispatch is not None:
         return [(rule, False) for rule in spec.dispatch]
     rules = [(DispatchSpec.model_construct(target="own"), False)]
@@ -151,9 +149,7 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
 
 
 def _check_spills_find_room(plan: StealPlan) -> None:
-    """Raise InputError if a queue that spills (half of it leaves when it is full) stands before a dispatch rule with
-    queues of limited capacity.
-    """
+    """Raise InputError if half of a full queue may find no room in the queues of later dispatch rules."""
     seg = plan.seg[plan.row[[*plan.level["row"][plan.steal_levels :], len(plan.row) - 1]]]
     rules = [plan.queue[first:end] for first, end in pairwise(seg.tolist())]
     for at, queues in enumerate(rules):

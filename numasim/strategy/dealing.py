@@ -135,9 +135,7 @@ def _cheapest(known: KnownItems) -> I64:
 
 
 def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
-    """Return [items] the cheapest unit if its node has at least the share ``exclusivity`` of the item's bytes, else
-    NOBODY.
-    """
+    """Return [items] the cheapest unit if its node has the share ``exclusivity`` of the bytes, else NOBODY."""
     cheapest = _cheapest(known)
     there = known.bytes[np.arange(known.items), known.node[cheapest]]
     share = ppm(spec.exclusivity)
@@ -173,9 +171,7 @@ PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
 
 class DealtItems(NamedTuple):
-    """The dealt items of a workload; ``labels`` and ``nodes`` are empty if the strategy has no distribution, or if the
-    workload has no ranges.
-    """
+    """The dealt items of a workload; ``labels`` and ``nodes`` are empty if the strategy deals none."""
 
     labels: I32  # [items of all families] the unit of each item
     nodes: I32  # [items of all families] the node of this unit
@@ -206,9 +202,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
 
 @lru_cache(maxsize=2)
 def undealt(work: Workload, segments: int) -> Workload:
-    """Return ``work`` without the cost of dealing: with a time of zero for its last ``segments`` segments, in which
-    worker 0 deals the items.
-    """
+    """Return ``work`` with a time of zero for its last ``segments`` segments, worker 0's dealing of items."""
     if not segments:
         return work
     compute_ps = work.segment_compute_ps.copy()

@@ -107,9 +107,7 @@ def vicinities(units: Units, size: int) -> I64:
 
 
 def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64]:
-    """Return the groups joined in pairs, each with the nearest free group, and the distances between the new groups,
-    each summed over the members.
-    """
+    """Return the groups joined in pairs, each with the nearest free group, and the distances between these."""
     free = np.ones(len(groups), bool)
     pairs = []
     for a in range(len(groups)):

@@ -140,9 +140,7 @@ class Dispatcher(Component):
             self.push(w, q, task)
 
     def _displace(self, w: Worker, slot: int, task: int) -> None:
-        """Put a task into the worker's full slot; the dispatch rules behind the slot's choose a queue for the task that
-        leaves the slot.
-        """
+        """Put a task into the worker's full slot; the rules behind the slot's place the task that leaves the slot."""
         older, w.first_rule = self._queues.pop(slot, 0), self._prober.rule + 1
         self.push(w, slot, task)
         if self._puts_take_time:

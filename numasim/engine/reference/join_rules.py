@@ -74,9 +74,7 @@ class JoinRules:
                 yield "group", program.group[task]
 
     def set_out(self, w: Worker) -> None:
-        """Tell the strategy's levels whether a searching worker waits in a leapfrogging join, and from which worker it
-        may steal.
-        """
+        """Tell the strategy whether a worker waits in a leapfrogging join, and from which worker it may steal."""
         if self.leaps:
             self._prober.set_out(w.id, bool(w.stack), self._taker(w) if w.stack else UNKNOWN, w.fails)
 

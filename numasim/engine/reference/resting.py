@@ -193,9 +193,7 @@ class Resting(Component):
         return workers & sum(each << at for at, each in enumerate(passes))
 
     def _who_can_cover(self, takers: Takers) -> int:
-        """Return the bits of the workers that cover a queue if they search: the sure takers if one of these sleeps,
-        else all present takers.
-        """
+        """Return the bits of the workers that cover a queue by searching: the sure takers if one sleeps, else all."""
         sleeps = any(takers.sure >> sleeper & 1 for sleeper in self._sleepers)
         return takers.sure if sleeps else takers.now
 
@@ -310,9 +308,7 @@ class Resting(Component):
             self._settle(w)
 
     def _settle(self, w: Worker) -> None:
-        """Let the worker pay the overhead that it owes, then sleep; if another worker has chosen it meanwhile, or its
-        join has ended, it searches on.
-        """
+        """Let the worker pay what it owes, then sleep; it searches on if it was chosen meanwhile, or its join ended."""
         if w.sleep == Sleep.CALLED or self._joins.is_over(w):
             self._forget(w)
             self._get_up(w)
@@ -349,9 +345,7 @@ class Resting(Component):
     # ---- waking ----------------------------------------------------------------------------------------------------
 
     def pushed(self, actor: Worker | Producer, q: int, held: bool) -> None:
-        """Wake takers by the rules after a push into queue ``q``, unless it is a slot from which only its owner takes;
-        ``held``: the queue held tasks before.
-        """
+        """Wake takers of queue ``q``, if not hidden, after a push; ``held``: the queue held tasks before."""
         if self._hidden[q]:
             return
         self._pushes += 1
@@ -378,9 +372,7 @@ class Resting(Component):
             self._wake_some(w, self._takers(q), 1)
 
     def subtree_ended(self, actor: Worker) -> None:
-        """Wake one taker of each queue that holds tasks, is not covered and has no sure takers, after the end of a live
-        subtree, which may have opened a gate.
-        """
+        """After the end of a live subtree, wake a taker of each queue that only gates had closed to all workers."""
         for takers in self._uncovered() if self._owners else ():
             if not takers.sure:
                 self._wake_some(actor, takers, 1)
@@ -501,9 +493,7 @@ class Resting(Component):
         self._joining.clear()
 
     def sit_out(self, w: Worker, time_ps: int) -> int:
-        """Return how long, in ps, a worker without a part in the serial phase of ``time_ps`` slept in the phase; the
-        worker may have fallen asleep in it.
-        """
+        """Return for how many ps of a serial phase of ``time_ps`` a worker without a part in it slept."""
         between_ps = self._rule.between_ps
         if w.sleep == Sleep.ASLEEP:
             return time_ps

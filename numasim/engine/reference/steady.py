@@ -53,9 +53,7 @@ def taken_before(steady: Steady, time_ps: int) -> list[int]:
 
 
 def follow(steady: Steady) -> Moment | None:
-    """Return the last `Moment` of the steady state, or None if no moment saves events, or if the items of some worker
-    take no time.
-    """
+    """Return the last `Moment` of the steady state; None if none saves events, or if some items take no time."""
     if not all(steady.period):
         return None
     workers = len(steady.end)

@@ -82,9 +82,7 @@ NONE = -1
 
 
 class LiveSubtrees:
-    """Counts live and awaited subtrees by unit; used only if the strategy has a gate (a level that is closed while too
-    many subtrees are live).
-    """
+    """Counts live and awaited subtrees by unit, if the strategy has a gate: a level closed at so many of them."""
 
     def __init__(self, plan: Plan, controls: TaskControls, queues: TaskQueues) -> None:
         """``controls`` has the tiers and labels; the counts are kept in ``queues``."""

@@ -239,9 +239,7 @@ class TaskQueues:
                 bits[q] = 1
 
     def owner_executed(self, q: int) -> None:
-        """Take back the announcement of queue ``q``, whose owner has executed a task, if the queue has s tasks or fewer
-        (by the exact rule: exactly s).
-        """
+        """Take back the announcement of a queue at s tasks or fewer (exact rule: at s), after its owner ran a task."""
         for bits, exact in self._by_owner:
             if self.length[q] == self.low[q] or (not exact and self.length[q] < self.low[q]):
                 bits[q] = 0

@@ -169,9 +169,7 @@ class Thief(Component):
         return True
 
     def _sift(self, q: int, end: int, most: int) -> int:
-        """Drop the copies of tasks that other workers have begun from the ``most`` tasks at one end of a queue; return
-        how many of these tasks are left.
-        """
+        """Drop copies of begun tasks from the ``most`` tasks at one end of a queue; return how many are left."""
         before = self._queues.length[q]
         left = self._queues.sift(q, end, most)
         if self._producers and self._queues.length[q] != before:
@@ -544,9 +542,7 @@ class Thief(Component):
         self._helpers.follow(w)
 
     def _begin_reserved(self, w: Worker) -> bool:
-        """Begin the task taken in advance, unless the queue probed last holds tasks (its lock was busy); return whether
-        the task was begun.
-        """
+        """Begin the task taken in advance if the queue probed last is empty; return whether it was begun."""
         if w.reserved < 0 or (w.probed and self._prober.amount(w.level, self._queues.length[w.target])):
             return False
         assert self._helpers is not None
@@ -558,9 +554,7 @@ class Thief(Component):
     # ---- locks of the search ---------------------------------------------------------------------------------------
 
     def _pass_locks(self, w: Worker) -> None:
-        """Release the locks that the next probe does not need, wait for those that it needs (the level's, then the
-        queue's), and then start the probe.
-        """
+        """Release the locks that the next probe does not need, wait for those that it needs, then start the probe."""
         needed = self._tables.probe_locks(w.level, w.target)
         for lock in [lock for lock in w.held if lock not in needed]:
             w.held.remove(lock)

@@ -199,9 +199,7 @@ class WorkSource(Component):
     # ---- controllers -----------------------------------------------------------------------------------------------
 
     def _follow(self, decision: Decision | None) -> None:
-        """Carry out the decision of the strategy's controller (its function that runs between two iterations) for the
-        next iteration; None changes nothing.
-        """
+        """Carry out a decision of the strategy's controller for the next iteration; None changes nothing."""
         if decision is not None:
             self._executor.profile_ps = decision.profile_ps
             if decision.policy is not None:
@@ -210,9 +208,7 @@ class WorkSource(Component):
             self._live.follow()
 
     def _wait_at_barrier(self, w: Worker, asleep_ps: int) -> None:
-        """Count that the worker waited throughout a serial phase, which worker 0 alone executes, at last asleep for
-        ``asleep_ps``.
-        """
+        """Count that the worker waited throughout a serial phase of worker 0, the last ``asleep_ps`` asleep."""
         now = self._clock.now
         awake_until_ps = now - asleep_ps
         w.idle_barrier_ps += awake_until_ps - self._start_ps

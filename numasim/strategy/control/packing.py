@@ -48,9 +48,7 @@ def child_packing(program: Program, roots: I64) -> I64:
 
 
 def parent_packing(program: Program, roots: I64) -> I64:
-    """Return a packing of larger subtrees: the parents of ``roots``, except parents below other parents; a root without
-    a parent stays.
-    """
+    """Return a packing of larger subtrees: the parents of ``roots`` (a tree's root stays), outermost ones alone."""
     parent = program.parent[roots]
     return outermost(np.where(parent < 0, roots, parent), program.subtree_end)
 

@@ -258,9 +258,7 @@ class Placement(Frozen, eq=False):
         return homes is not None and homes.alike
 
     def unit_pages(self, region: int) -> int:
-        """Return how many pages of ``region`` are placed and moved together: a granule, or 1 if a policy spreads the
-        region's pages over nodes.
-        """
+        """Return how many pages of ``region`` are placed and moved together: a granule, or 1 if nodes share it."""
         known = [self.homes[region], *(stage.wish[region] for stage in self.stages)]
         return self.granule if all(homes is None or homes.single is not None for homes in known) else 1
 
@@ -325,9 +323,7 @@ class PlacementRules(Frozen, eq=False):
         return self.settled or self.placed(seed)
 
     def placed(self, seed: int) -> Placement:
-        """Return a new placement of a run with ``seed``. Raises InputError if pages have to be placed one by one and
-        there are too many.
-        """
+        """Return a new placement of a run with ``seed``. Raises InputError if too many pages need a table."""
         spec, machine = self.spec, self.machine
         grounds = [Ground(machine, self.workers, seed, *each) for each in enumerate(self.workload.regions)]
         before = [None if self.unplaced[ground.number] else self._before_run(ground) for ground in grounds]
@@ -347,9 +343,7 @@ class PlacementRules(Frozen, eq=False):
         )
 
     def _before_run(self, ground: Ground) -> Homes:
-        """Return the homes of a region that is placed before the run; with a policy by touch, worker 0 places fresh
-        memory of ranges.
-        """
+        """Return the homes before the run; worker 0 places fresh memory of ranges if the policy is by touch."""
         policy = POLICIES[self.spec.policy]
         by_worker_0 = ground.number in self.ranged and policy.by_touch and not ground.region.initialised
         return (by_master if by_worker_0 else policy.homes)(self.spec, ground)

@@ -76,9 +76,7 @@ class AccessPricing:
         return found.hit, total
 
     def _access(self, price: Price, j: int, place: Place, footprint: int) -> int:
-        """Add to ``price`` the cost of access ``j`` of a segment with ``footprint`` bytes; return the bytes that the
-        first pass finds in the own cache.
-        """
+        """Add the cost of access ``j`` to ``price``; return the bytes that the first pass finds in the own cache."""
         accesses = self._plan.workload.accesses
         total = int(accesses.row_bytes[j]) * int(accesses.rows[j])
         if not total:
@@ -105,9 +103,7 @@ class AccessPricing:
         return found.hit
 
     def _homes(self, price: Price, j: int, node: int) -> list[int]:
-        """Touch the pages of access ``j``, and add the cost of faults and migrations to ``price``; return [nodes] the
-        bytes of the access by home.
-        """
+        """Touch the pages of access ``j``, add the cost of it to ``price``, and return [nodes] the bytes by home."""
         touch = self._pages.touch(j, node)
         page_bytes = self._plan.machine.page_bytes
         moved = touch.migrated.tolist()
@@ -153,9 +149,7 @@ class AccessPricing:
 
 
 def pieces_of(parts: I64, sizes: I64) -> list[Piece]:
-    """Return the pieces, one a chunk, of an access that touches ``sizes`` [n] bytes in the parts ``parts`` [n] of a
-    region (`caches`).
-    """
+    """Return the `Piece` of each chunk, for ``sizes`` [n] bytes in the parts with the numbers ``parts`` [n]."""
     found: dict[int, Piece] = {}
     for part, size in zip(parts.tolist(), sizes.tolist(), strict=True):
         chunk, bit = divmod(part, CHUNK_BYTES // PART_BYTES)

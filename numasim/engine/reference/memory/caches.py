@@ -268,9 +268,7 @@ CACHES: dict[str, Callable[..., Cache]] = {  # makers of caches: from [domains] 
 
 
 def cache_of(plan: Plan) -> Cache:
-    """Return the last-level caches of the plan's machine, by the model that the plan names; a machine without caches
-    has `NoCache`.
-    """
+    """Return the last-level caches of the plan's machine, by the plan's model; `NoCache` without caches."""
     machine = plan.machine
     if not machine.caches.llc_bytes:
         return NoCache()

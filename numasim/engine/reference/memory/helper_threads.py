@@ -93,9 +93,7 @@ class HelperThreads(Component):
         helper.steps = self._steps(helper.unit) if helper.unit >= 0 else iter(())
 
     def _steps(self, task: int) -> Iterator[Step]:
-        """Yield the accesses of unit ``task`` that read, in order, as long as their bytes, added up, do not exceed the
-        specification's ``lifespan``.
-        """
+        """Yield the reading accesses of unit ``task`` in order, until their bytes together exceed ``lifespan``."""
         program, work, left = self._program, self._work, self._helpers.lifespan_bytes
         start = at = program.start[task]
         while program.code[at] < int(max(Op)) + 1:

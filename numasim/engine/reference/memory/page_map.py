@@ -266,9 +266,7 @@ class PageMap:
 
 
 def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) -> tuple[I64, I64]:
-    """Cut ``rows`` rows of ``row_bytes``, ``stride`` apart, at the borders of units of ``unit_bytes``; return ([pieces]
-    unit, [pieces] bytes).
-    """
+    """Cut rows at the borders of units of ``unit_bytes``; return ([pieces] unit, [pieces] bytes)."""
     start = offset + np.arange(rows, dtype=np.int64) * stride
     first = start // unit_bytes
     counts = (start + row_bytes - 1) // unit_bytes - first + 1

@@ -74,9 +74,7 @@ class Speeds:
         return Speed(max(1, compute), max(1, memory))
 
     def _clock_ppm(self, cores: Sequence[Sequence[int]], activity: Sequence[Activity]) -> int:
-        """Return a socket's clock in ppm of its highest one; it falls with the number of cores with a worker that does
-        not rest.
-        """
+        """Return a socket's clock in ppm of its highest one: it falls with the number of cores that do not rest."""
         if not self._steps:
             return MILLION
         active = sum(any(activity[v] != Activity.RESTS for v in core) for core in cores)

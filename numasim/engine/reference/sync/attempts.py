@@ -56,9 +56,7 @@ class ObjectOwners:
         self.objects = [Object() for _ in range(sum(self._count))]
 
     def drawn(self, memory: int, number: int) -> int:
-        """Return the number of the object of ``memory`` that the random number ``number`` picks, by the weights of the
-        memory's objects.
-        """
+        """Return the number of the object of ``memory`` that a random number picks, by the objects' weights."""
         sums = self._weights[memory]
         place = bisect_right(sums, below(number, sums[-1])) if sums else below(number, self._count[memory])
         return self._first[memory] + place
@@ -156,9 +154,7 @@ class Transactions(Component):
         return True
 
     def _drawn(self, w: Worker, attempt: Attempt, memory: int) -> int:
-        """Return the number of the object of ``memory`` that the worker's present op opens; the next attempts draw the
-        same one if the memory says `same`.
-        """
+        """Return the number of the object of ``memory`` that the worker's present op opens."""
         task = w.stack[-1]
         op = self._program.at[task] - 1 - self._program.start[task]
         stream = base(self._turn_seed, DrawClass.CONFLICT, task)
