@@ -1,9 +1,10 @@
 """The times in which items of ranges touch memory for the first time and give memory back (model 2.5 and 3.5).
 
-A page fault takes the lock of the address space shared. Giving back memory takes the lock exclusively: no other thread
-faults or gives back memory meanwhile. The lock is held for every page given back and for every flush of the translation
-look-aside buffers; a flush interrupts all other threads of the process. Giving back a page takes longer the farther the
-page's home is from the worker, because the kernel's record of the page lies in the home.
+A range is many similar tasks, its items, that one rule (a family) describes. A page fault takes the lock of the address
+space shared. Giving memory back to the operating system takes the lock exclusively: no other thread faults or gives
+back memory meanwhile. The lock is held for every page given back and for every flush of the translation look-aside
+buffers; a flush interrupts all other threads of the process. Giving back a page takes longer the farther the page's
+home (the node whose memory holds it) is from the worker, because the kernel's record of the page lies in the home.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ class PageCosts(NamedTuple):
     page_bytes: int
     fault_ps: int  # time of a first touch of a page
     unmap_ps: int  # time of giving back a page of the own node
-    unmap_far_ps: I64  # [nodes, homes] time for a worker of each node to give back a page of each home
-    flush_ps: int
+    unmap_far_ps: I64  # [worker's node, home] time of giving back a page
+    flush_ps: int  # time of a flush
     batch: int  # pages that an item gives back for each flush; 0: one flush for all pages of the item
 
     @classmethod
     def of(cls, plan: Plan) -> PageCosts:
-        """Return the costs of a plan: a flush interrupts all workers of the plan but one."""
+        """Return the costs of a plan; the time of a flush grows with the number of the other workers."""
         costs, others = plan.costs, plan.workers.workers - 1
         far_ps = (  # for each node: the cost of the own node, times the latency of the home over that of the own node
             [min(costs.unmap_ps * far // row[node], LONGEST_PS) if row[node] else costs.unmap_ps for far in row]
@@ -50,13 +51,12 @@ class PageCosts(NamedTuple):
         )
 
     def pages(self, amount: int) -> int:
-        """Return the number of pages of ``amount`` bytes."""
+        """Return the number of pages of ``amount`` bytes, rounded up."""
         return -(-amount // self.page_bytes)
 
     def unmapping_ps(self, pages: int, elsewhere: int = 0, elsewhere_ps: int = 0) -> int:
-        """Return the time in ps in which an item gives back ``pages`` of the own node and ``elsewhere`` other pages.
-
-        The time is that of the own pages, ``elsewhere_ps`` for the other pages, and the flushes for all pages.
+        """Return the time in ps in which an item gives back ``pages`` pages of the own node, and ``elsewhere`` other
+        pages, which take ``elsewhere_ps``; flushes included.
         """
         together = pages + elsewhere
         flushes = -(-together // self.batch) if self.batch else min(together, 1)
@@ -75,10 +75,8 @@ class ItemPages:
         self._seed = seed
 
     def pages(self, items: I64) -> tuple[I64, I64, I64, I64]:
-        """Return [items] four columns for `add_to`.
-
-        The columns are pages touched first, pages of the own node given back, pages of given homes given back, and the
-        time in ps of giving back the pages of given homes.
+        """Return, each [items], the pages touched first, the pages of the own node given back, the pages of homes that
+        the family names given back, and the time in ps of giving back the last ones.
         """
         fresh, near = (self._of(amounts, number, items) for amounts, number in self._amounts)
         far = self._on_nodes.returned_pages(items, self._costs.page_bytes)
@@ -96,7 +94,7 @@ class ItemPages:
         price.fault_ps += placed * self._costs.fault_ps + self._costs.unmapping_ps(near, far, far_ps)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
-        """Count the pages of ``items``, multiplied by ``times``."""
+        """Count the pages of ``items`` in ``traffic``, ``times`` times."""
         fresh, near, far, _ = self.pages(items)
         traffic.placed += times * int(fresh.sum())
         traffic.unmapped += times * (int(near.sum()) + int(far.sum()))
@@ -105,8 +103,8 @@ class ItemPages:
 def add_mean_pages(
     price: Price, plan: Plan, family: RangeFamily, resources: Resources, node: int, items: I64 | None
 ) -> None:
-    """Add to the price for a worker of ``node`` the pages of the mean item (over ``items``, None: over all items), and
-    the demand of these pages on the address space.
+    """Add the time of the pages of the mean item (over ``items``, None: over all) to its ``price`` for a worker of
+    ``node``, and the units of the address space that these pages take.
     """
     costs = PageCosts.of(plan)
     given = (family.fresh, family.freed)
@@ -118,7 +116,7 @@ def add_mean_pages(
 
 
 def _mean_far(plan: Plan, family: RangeFamily, costs: PageCosts, node: int, items: I64 | None) -> tuple[int, int]:
-    """Return (pages of given homes that the mean item gives back, their time for a worker of ``node``)."""
+    """Return (pages of homes that the family names and the mean item gives back, their time in ps on ``node``)."""
     pages = elsewhere_ps = 0
     for access in placed_accesses(plan, family):
         of_homes = access.returned_pages(np.array([access.given.amounts.mean_of(items)]), costs.page_bytes)[0]

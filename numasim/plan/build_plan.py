@@ -48,10 +48,7 @@ ModelT = TypeVar("ModelT", bound=Model)
 
 @lru_cache(maxsize=2)
 def build_plan(spec: RunSpec) -> Plan:
-    """Return the Plan of ``spec``, which all its runs share; its workload is folded if the family can be folded.
-
-    Raises InputError if the parts of ``spec`` do not fit together.
-    """
+    """Return the Plan of ``spec``, which all its runs share. Raises InputError if parts of ``spec`` do not fit."""
     parameters = spec.workload
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(spec.workers)
@@ -63,13 +60,13 @@ def build_plan(spec: RunSpec) -> Plan:
 
 
 def built_workload(parameters: AnyWorkload) -> Workload:
-    """Return the workload of ``parameters``, folded if the family can be, shared with a plan built soon after."""
+    """Return the workload of ``parameters``, if possible folded (equal subtrees once), as plans share it."""
     return _workload(Keyed(workload_json(parameters), parameters))
 
 
 @lru_cache(maxsize=2)
 def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Keyed[RunSpec]) -> Plan:
-    """Return the Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
+    """Return the Plan for a machine and a program; the seed and the repeats of ``rest`` do not count."""
     machine, parameters, spec = _machine(of_machine), program.value, rest.value
     workload = at_rate(_workload(program), machine.core_steps_per_s)
     numbers_some = spec.strategy.numbers_tasks and bool((workload.kind != Kind.TASK).any())
@@ -116,9 +113,9 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
 def completed(**parts: Any) -> Plan:
     """Return the Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
 
-    Helpers without a cache are dropped. An engine simulates every event of a plan with helpers, with lines that are
-    served, with rules for idle workers, with polls, or with tasks that leave full queues: events that could be passed
-    over then depend on all workers.
+    Helper threads without a simulated cache are dropped. An engine has to simulate every event of a plan with helper
+    threads, with requests for cache lines that queue up, with rules for idle workers, with levels probed between tasks,
+    or with tasks that leave full queues: the events that a shortcut would leave out then depend on all workers.
     """
     plan = Plan(**parts, coupled=False, skippable=False)
     plan = replace(plan, helpers=plan.helpers if plan.effects.cache != "none" else None)

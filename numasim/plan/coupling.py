@@ -1,8 +1,9 @@
-"""Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks or noise.
+"""Whether a plan is coupled: whether the duration of work may depend on other workers or on the past of the run, by
+caches, bandwidth, shared cores, clocks or random deviations.
 
-If only steals couple the workers, the duration of a segment depends on its node alone and is known before the run
-(`numasim.plan.segment_times`). Otherwise segment durations are computed at run time by a flow-level model
-(`numasim.engine.reference.memory.flows`). Coupling is a property of the plan, so that all engines agree.
+A segment is a part of a task that computes and accesses memory. If the plan is not coupled, the duration of a segment
+follows from the worker's node (`numasim.plan.segment_times`). Otherwise it is computed at run time by a flow-level
+model (`numasim.engine.reference.memory.flows`). A range is many similar tasks, its items, by one rule (a family).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numasim.plan.resources import resources_of
 
 
 def coupled(plan: Plan) -> bool:
-    """Return whether segment durations are computed at run time."""
+    """Return whether ``plan`` is coupled."""
     return any(effect(plan) for effect in EFFECTS)
 
 
@@ -40,10 +41,8 @@ def _shared_cores(plan: Plan) -> bool:
 
 
 def priced_by_events(plan: Plan) -> bool:
-    """Return whether the waits of a segment depend on the bytes that other segments have moved or move meanwhile.
-
-    The items of ranges have prices in closed form, which caches alone do not change (model 1.8). `may_be_scarce` says
-    whether contention has any effect.
+    """Return whether the waits of a segment depend on the bytes that other segments have moved or move meanwhile, by
+    caches, queues of controllers or page faults; for contention see `may_be_scarce`. Waits of items never do so.
     """
     effects = plan.effects
     cached = effects.cache != "none" and len(plan.workload.accesses) > 0
@@ -51,7 +50,7 @@ def priced_by_events(plan: Plan) -> bool:
 
 
 def noisy(plan: Plan) -> bool:
-    """Return whether times or speeds have random deviations beyond the draws of the program."""
+    """Return whether the times of tasks or the speeds of workers have random deviations."""
     return plan.effects.task_noise_ppm > 0 or plan.effects.worker_spread_ppm > 0
 
 
@@ -67,18 +66,17 @@ EFFECTS: tuple[Callable[[Plan], bool], ...] = (
 )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Whether resources can ever be scarce, known before a run begins. If not, contention has no effect (model 2.5).
+# ---- Whether resources (controllers, links, caches, ...) can ever be scarce; if not, contention has no effect --------
 #
-# A worker that executes items of a family demands the mean item's use over the mean item's nominal time, rounded down.
-# The nominal time does not grow with the worker's speed. No worker is faster than a worker alone on its core at the
-# highest clock, with the largest spread of speeds. The demand of a worker on a resource is therefore at most the demand
-# at this highest speed, for the family that uses the resource most; a worker executes one item at a time. If the sum of
-# these demands over all workers is at most the capacity of every resource, then
+# A worker that executes items of a family demands, per second, the mean item's use of a resource over the mean item's
+# time on this worker (model 2.5), rounded down. No worker is faster than a worker alone on its core at the highest
+# clock, with the largest spread of speeds. The demand of a worker on a resource is therefore at most the demand at this
+# highest speed, for the family that uses the resource most; a worker executes one item at a time. If the sum of these
+# demands over all workers is at most the capacity of every resource, then
 #
 #     level = (capacity * 2**48) div asked >= 2**48
 #
-# for every set of simultaneous demands. No flow is then held back (model 2.9): every share is 1, as without contention.
+# for every set of simultaneous demands: no resource holds any worker back (model 2.9), as without contention.
 #
 # The demands of segments of tasks are not bounded here: they depend on the contents of caches, and pages may move.
 
@@ -86,7 +84,7 @@ HIGHEST_DRAW = (1 << 64) - 1
 
 
 def may_be_scarce(plan: Plan) -> bool:
-    """Return whether flows of ``plan`` may exceed the capacity of some resource; False only if certain."""
+    """Return whether workers of ``plan`` may demand more than the capacity of a resource; False if certain."""
     if plan.effects.contention == "none":
         return False
     if len(plan.workload.accesses) or plan.placement.settled is None:
@@ -100,9 +98,8 @@ def may_be_scarce(plan: Plan) -> bool:
 
 
 def most_asked(plan: Plan) -> Counter[int]:
-    """Return [resources] the units per second that all workers together demand at most while they run items of ranges.
-
-    The homes of all pages have to be known before the run.
+    """Return {resource: units per second} what all workers together demand at most while they run items of ranges; the
+    homes of all pages have to be known before the run.
     """
     assert plan.placement.settled is not None
     prices = item_prices(plan, plan.placement.settled)
@@ -114,7 +111,7 @@ def most_asked(plan: Plan) -> Counter[int]:
 
 
 def _most_of_one(effects: Effects, families: Sequence[ItemPrices]) -> Counter[int]:
-    """Return [resources] the units per second that one worker demands at most."""
+    """Return {resource: units per second} what one worker demands at most while it runs items of ``families``."""
     most = Counter[int]()
     fastest_ppm = MILLION + noise_ppm(HIGHEST_DRAW, effects.worker_spread_ppm)
     for family in families:

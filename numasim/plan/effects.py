@@ -1,4 +1,4 @@
-"""The effects of the machine that a plan simulates, as integers (model 2.4 to 2.9)."""
+"""The effects of the machine that a plan simulates, as integers (model 2.4 to 2.9): fields of `ModelSpec`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ I64 = npt.NDArray[np.int64]
 
 
 class Background(Frozen):
-    """Bytes per second of other programs."""
+    """The load of other programs on the machine, in bytes per second."""
 
     nodes: tuple[tuple[int, int], ...] = ()  # (node, load of the node's memory controller)
     links: tuple[tuple[tuple[int, int], int], ...] = ()  # ((source, target), load of the link in this direction)
@@ -25,7 +25,7 @@ NO_BACKGROUND = Background()
 
 
 class Effects(Frozen):
-    """The effects of the machine that a run simulates; the names are those of `ModelSpec` in the specification."""
+    """The effects of the machine that a run simulates, by the names of the fields of `ModelSpec`."""
 
     cache: str = "none"
     contention: str = "none"
@@ -40,7 +40,7 @@ class Effects(Frozen):
     background: Background = NO_BACKGROUND
 
     def combined_ps(self, compute_ps: int, wait_ps: int) -> int:
-        """Return the time of computing and waiting; the share ``overlap`` of the shorter hides behind the longer."""
+        """Return the ps of computing and waiting; the share ``overlap`` of the shorter hides behind the longer."""
         exposed = min(compute_ps, wait_ps) * (MILLION - self.overlap_ppm) + MILLION // 2
         return max(compute_ps, wait_ps) + exposed // MILLION
 

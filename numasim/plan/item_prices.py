@@ -1,10 +1,12 @@
-"""Times and traffic of range items under caches and shared bandwidth, in closed form (model 1.8 and 2.4).
+"""Times and traffic of range items under caches and shared bandwidth, without the items before them (model 1.8, 2.4).
 
-The items of a family sweep over its regions again and again. If all of these regions together fit into a last-level
-cache, the cache serves the first pass of every access, else no byte of the first pass. Of each further pass the cache
-serves the part that fits into a worker's share of the cache, which the workers of the domain divide evenly. Bytes on
-given nodes come from memory. So the price of an item does not depend on other items, and the demand of a worker on
-controllers and links while it runs a family is the mean over the family's items.
+A range is many similar tasks, its items, that one rule (a family) describes. The price of an item is its times and its
+use of resources (memory controllers, links, caches, the address space). The items of a family walk over its regions of
+memory again and again. If all these regions together fit into a last-level cache, the cache serves the first pass of
+every access, else no byte of it. Of each further pass the cache serves the part that fits into a worker's share of the
+cache, which the workers of its domain (cores that share the cache) divide evenly. Bytes on given nodes come from
+memory. So the price of an item does not depend on other items, and what a worker demands of resources per second while
+it runs a family is the mean over the family's items.
 """
 
 from __future__ import annotations
@@ -52,14 +54,14 @@ def seats_of(workers: WorkerMap) -> list[Seat]:
 
 
 class AccessPrices(Frozen):
-    """The traffic of one access template: [rows, nodes] bytes, with rows as in ``table``."""
+    """The price of one access of a family's items; ``table`` gives the row of an item."""
 
     table: AccessTable
     kind: str  # the kind (`KINDS`) of the fetched bytes
-    fetched: I64
-    written: I64
-    cached_bytes: int
-    llc_bytes: int
+    fetched: I64  # [rows, nodes] bytes fetched from each home
+    written: I64  # [rows, nodes] bytes written back to each home
+    cached_bytes: int  # that second- and last-level caches serve
+    llc_bytes: int  # that the last-level cache serves
     wait_ps: I64  # [rows]
 
 
@@ -100,7 +102,7 @@ class ItemPrices:
         self.mean = self._mean(plan, dealt)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
-        """Add the traffic of ``items``, multiplied by ``times``."""
+        """Count the bytes of ``items`` in ``traffic``, ``times`` times."""
         for access in self.accesses:
             rows = access.table.index(items)
             traffic.bytes[access.kind][self.node] += times * access.fetched[rows].sum(axis=0)
@@ -108,7 +110,7 @@ class ItemPrices:
             traffic.cached_bytes += times * len(items) * access.cached_bytes
 
     def wait_ps(self, items: I64) -> I64:
-        """Return [items] the memory time."""
+        """Return [items] the wait in ps for memory and caches, without bytes on given nodes."""
         wait = np.zeros(len(items), np.int64)
         for access in self.accesses:
             wait += access.wait_ps[access.table.index(items)]
@@ -135,7 +137,7 @@ class ItemPrices:
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
     def _mean(self, plan: Plan, dealt: I64 | None) -> Price:
-        """Return the price of the mean item of the range: what a worker demands while it executes these items."""
+        """Return the price of the mean of the ``dealt`` items (None: of all), from which a worker's demands follow."""
         count, family = self._family.count, self._family
         compute = family.compute
         price = Price((family.low_ps + family.high_ps) // 2 if compute is None else compute.mean_of(dealt))
@@ -154,7 +156,7 @@ class ItemPrices:
 
 
 def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[ItemPrices]]:
-    """Return [seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``.
+    """Return {seat: [families] the prices of items} in runs of ``plan`` whose homes are ``placement``.
 
     Plans that differ in their strategies alone share the prices if they deal the items to the same nodes.
     """
@@ -199,7 +201,7 @@ class PricedItems:
         self._blocks: dict[int, tuple[list[int], ...]] = {}
 
     def start_turn(self, turn: int) -> None:
-        """Draw noise for run number ``turn`` of the phase, from 0, in later prices; the first number is 0."""
+        """Let later prices have the random deviations of run number ``turn`` of the phase; before, the number is 0."""
         if self._effects.task_noise_ppm:
             self._noise_seed = turn_seed(self._seed, turn)
             self._blocks.clear()
@@ -215,10 +217,8 @@ class PricedItems:
         return price
 
     def _block(self, first: int) -> tuple[list[int], ...]:
-        """Return columns of a block of items from ``first`` on.
-
-        The columns are compute times, memory times, memory times if all bytes were local, and the columns of
-        `ItemPages.pages`.
+        """Return, for a block of items from ``first`` on, each [items]: compute times, waits, waits if all bytes were
+        local, and the values of `ItemPages.pages`.
         """
         items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
         wait, local_wait = self._waits_ps(items)
@@ -226,13 +226,13 @@ class PricedItems:
         return tuple(column.tolist() for column in columns)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
-        """Add the traffic and the pages of ``items``, multiplied by ``times``."""
+        """Count the bytes and the pages of ``items`` in ``traffic``, ``times`` times."""
         self._prices.count(items, traffic, times)
         self._node_bytes.count(items, self._prices.node, traffic, times)
         self._pages.count(items, traffic, times)
 
     def local_sum_ps(self) -> int:
-        """Return the sum of all items' times if all their bytes were local."""
+        """Return the sum of all items' times in ps if all their bytes were local."""
         count, alike = self._family.count, self._family.alike
         if alike and not self._effects.task_noise_ppm:
             each = self.price(0)
@@ -245,7 +245,7 @@ class PricedItems:
         return total
 
     def _waits_ps(self, items: I64) -> tuple[I64, I64]:
-        """Return ([items] memory time of bytes on given nodes, [items] memory time if all bytes were local)."""
+        """Return ([items] wait for bytes on given nodes, [items] wait for all bytes if they were local), in ps."""
         wait, local_wait = self._node_bytes.waits_ps(items, self._prices.node)
         return wait, local_wait + self._prices.local_wait_ps
 

@@ -1,6 +1,7 @@
 """The bytes that items of a range move from and to given nodes, and the waits for these bytes (model 3.5 and 1.8).
 
-No cache serves these bytes, so that waits depend on the node of the worker alone.
+A range is many similar tasks, its items, that one rule (a family) describes. A node access says how many bytes each
+item moves from and to which nodes. No cache serves these bytes, so that waits depend on the worker's node alone.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def check_nodes(work: Workload, machine: Machine) -> None:
 
 
 class PlacedAccess:
-    """A node access on a machine: ``homes`` are the nodes of the bytes, ``ends`` the prefix sums of the shares."""
+    """A node access on a machine: ``homes`` are the nodes of the bytes, ``ends`` the running sums of their shares."""
 
     def __init__(self, plan: Plan, access: NodeAccess) -> None:
         self.given = access
@@ -46,29 +47,29 @@ class PlacedAccess:
         self._latency_ps = plan.machine.latency_ps
 
     def cut(self, amounts: I64) -> I64:
-        """Return [items, homes] the amounts divided over the homes."""
+        """Return [items, homes] the bytes ``amounts`` [items], divided over the homes."""
         upto = amounts[:, None] * self.ends // self.ends[-1]
         return np.asarray(np.diff(upto, axis=1, prepend=0), np.int64)
 
     def latency_ps(self, node: int) -> I64:
-        """Return [homes] the latency as seen from ``node``."""
+        """Return [homes] the latency in ps from ``node`` to each home."""
         return np.asarray(self._latency_ps[node, self.homes])
 
     def wait_ps(self, amounts: I64, node: int) -> I64:
-        """Return [items] the memory time as seen from ``node``."""
+        """Return [items] the wait in ps for ``amounts`` [items] bytes on ``node``."""
         waits = lines_ps(self.given.factor * self.cut(amounts), self.latency_ps(node), self.mlp)
         return np.asarray(waits.sum(axis=1), np.int64)
 
     def local_wait_ps(self, amounts: I64, node: int) -> I64:
-        """Return [items] the memory time if all bytes were local to ``node``."""
+        """Return [items] the wait in ps if all bytes were local to ``node``."""
         return lines_ps(self.given.factor * amounts, int(self._latency_ps[node, node]), self.mlp)
 
     def returned_pages(self, amounts: I64, page_bytes: int) -> I64:
-        """Return [items, homes] the pages that are given back."""
+        """Return [items, homes] the pages that items with ``amounts`` [items] bytes give back."""
         return np.asarray(-(-(self.cut(amounts) * self.given.returned_ppm // MILLION) // page_bytes))
 
     def use(self, price: Price, resources: Resources, node: int, items: I64 | None) -> None:
-        """Add the cost and the demand of the mean item (over ``items``; None: all), for a worker of ``node``."""
+        """Add the wait and the use of resources of the mean item (over ``items``; None: all) on ``node``."""
         mean = np.array([self.given.amounts.mean_of(items)])
         price.wait_ps += int(self.wait_ps(mean, node)[0])
         for home, amount in zip(self.homes.tolist(), self.cut(mean)[0].tolist(), strict=True):
@@ -91,12 +92,12 @@ class NodeBytes:
         self._nodes = plan.machine.nodes
 
     def _amounts(self, items: I64) -> Iterator[tuple[PlacedAccess, I64]]:
-        """Yield each access, and [items] the bytes of the items."""
+        """Yield each access, and [items] the bytes of each item by this access."""
         for number, access in enumerate(self._placed):
             yield access, access.given.amounts.of(items, self._seed, number_of_access(number))
 
     def waits_ps(self, items: I64, node: int) -> tuple[I64, I64]:
-        """Return ([items] memory time, [items] memory time if all bytes were local) as seen from ``node``."""
+        """Return ([items] wait in ps on ``node``, [items] wait if all bytes were local)."""
         wait, local = np.zeros(len(items), np.int64), np.zeros(len(items), np.int64)
         for access, amounts in self._amounts(items):
             wait += access.wait_ps(amounts, node)
@@ -119,7 +120,7 @@ class NodeBytes:
         return pages.T
 
     def count(self, items: I64, node: int, traffic: Traffic, times: int = 1) -> None:
-        """Add the traffic of ``items`` that workers of ``node`` execute, multiplied by ``times``."""
+        """Count the bytes of ``items``, executed on ``node``, in ``traffic``, ``times`` times."""
         for access, amounts in self._amounts(items):
             moved = times * access.cut(amounts).sum(axis=0)
             np.add.at(traffic.bytes[access.kind][node], access.homes, moved)

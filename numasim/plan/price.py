@@ -1,4 +1,8 @@
-"""The price of a segment or item: times, bytes by kind, and the memory-level parallelism (model 2.4 and 2.5)."""
+"""The price of a segment or item: times, pages and use of resources; and the traffic of a run (model 2.4 and 2.5).
+
+A segment is a part of a task that computes and accesses memory; an item is one of the similar tasks of a range. A
+resource is a memory controller, link, last-level cache or the address space.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +24,20 @@ READ, OWNERSHIP, WRITTEN, CACHE = KINDS
 
 @dataclass(slots=True)
 class Price:
-    """The price of a segment; times in picoseconds."""
+    """The price of a segment or item; times in picoseconds."""
 
     compute_ps: int
     wait_ps: int = 0
     local_wait_ps: int = 0  # the wait if all bytes were local
     queued_ps: int = 0  # the additional wait for controllers
     fault_ps: int = 0  # the time of the placed, migrated and unmapped pages
-    placed: int = 0  # pages, as the next two fields
-    migrated: int = 0
-    unmapped: int = 0
-    units: dict[int, int] = field(default_factory=dict)  # the used units of each resource
+    placed: int = 0  # pages that get their first home
+    migrated: int = 0  # pages that get another home
+    unmapped: int = 0  # pages that are given back to the operating system
+    units: dict[int, int] = field(default_factory=dict)  # {resource: used units}
 
     def use(self, resource: int, amount: int) -> None:
-        """Add units of one resource."""
+        """Add ``amount`` units of a resource."""
         if amount:
             self.units[resource] = self.units.get(resource, 0) + amount
 
@@ -67,7 +71,7 @@ class Traffic:
 
 
 def misses_ps(amount: int, latency_ps: int, mlp: int) -> int:
-    """Return the memory time of ``amount`` bytes, which arrive line by line."""
+    """Return the wait in ps for ``amount`` bytes, line by line, of which ``mlp / 1000`` are under way at a time."""
     lines = -(-amount // LINE_BYTES)
     return -(-lines * latency_ps * 1000 // mlp)
 
@@ -85,5 +89,5 @@ def in_proportion(amount: int, parts: Sequence[int]) -> list[int]:
 
 
 def mlp_of(plan: Plan) -> list[int]:
-    """Return [patterns] the overlapping misses, times 1000."""
+    """Return [access patterns] how many misses are under way at a time, times 1000."""
     return [max(1, MLP[pattern] * plan.effects.mlp_ppm // MILLION) for pattern in Pattern]

@@ -2,13 +2,14 @@
 2.5).
 
 The capacity of a resource is in bytes per second. The capacity of the address space is in page faults per second, or,
-if items give back memory, in picoseconds per second for which the lock of the address space is held. Bytes that a node
-reads from a home use the home's controller and the links on the route from the home; bytes that the node writes back
-use the links on the route to the home. Messages that keep caches coherent use links, too (`fetched` and `written`). If
-a part of each controller is kept for the flows of the controller's own node (Majo and Gross, ISMM 2011), the flows of
-all other nodes share the rest, which is a second resource that these flows use in addition to the controller. Programs
-beside the simulated program are served first: their use of a controller or link is subtracted from the capacity. A
-node without memory has an unused controller of one byte per second, so that resource n is the controller of node n.
+if items (the tasks of a range) give memory back to the operating system, in picoseconds per second for which the lock
+of the address space is held. The home of a byte is the node whose memory holds it. Bytes that a node reads use the
+home's controller and the links on the route from the home; bytes that it writes back use the controller and the links
+on the route to the home. Messages that keep caches coherent use links, too (`fetched` and `written`). If a part of each
+controller is kept for workers of its own node (Majo and Gross, ISMM 2011), the workers of all other nodes share the
+rest, a second resource that they use in addition to the controller. Other programs are served first: their use of a
+controller or link is subtracted from the capacity. A node without memory has an unused controller of one byte per
+second, so that resource n is the controller of node n.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from numasim.workload.one_worker import LINE_BYTES
 # home. A line that is written back is acknowledged, without questions.
 
 
-OnLinks = Mapping[int, int]  # bytes by link
+OnLinks = Mapping[int, int]  # {link: bytes}
 
 
 def fetched(machine: Machine, node: int, home: int) -> OnLinks:
-    """Return the bytes on each link when ``node`` gets a line from ``home``, or from the cache of another node."""
+    """Return the bytes on each link when ``node`` gets a line from memory, or a cache, of ``home``."""
     snoop, load = machine.snoop, Counter[int]()
     if snoop is None:
         _send(load, machine, home, [node], LINE_BYTES)
@@ -77,14 +78,14 @@ BYTES_UNIT = "bytes/s"
 
 
 class Use(NamedTuple):
-    """A resource on a path, and the units of the resource that a line of 64 bytes takes."""
+    """A resource that bytes use on their way, and the units of it that a line of 64 bytes takes."""
 
     resource: int
     per_line: int
 
 
 Path = tuple[Use, ...]
-Paths = tuple[tuple[Path, ...], ...]
+Paths = tuple[tuple[Path, ...], ...]  # [accessing node][home or sender]
 
 
 class ResourceKind(StrEnum):
@@ -112,8 +113,8 @@ class Resource(NamedTuple):
 
 
 class Resources(Frozen):
-    """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order, last-level
-    caches, the address space; resources that the plan does not limit are left out.
+    """The resources of a machine, numbered from 0: controllers, their parts for other nodes, links in file order,
+    last-level caches, the address space. Resources without a limit are left out.
     """
 
     listed: tuple[Resource, ...]
@@ -124,10 +125,10 @@ class Resources(Frozen):
     llc: tuple[int, ...]  # [domains] the id of each last-level cache, -1 if the cache is no resource
     faults: int  # the id of the address space, -1 if the address space is no resource
     fault_units: int  # units of the address space that a page fault takes
-    fault_alpha_ppm: int  # the loss of capacity, in ppm, for each further node with workers that fault
+    fault_alpha_ppm: int  # slow-down of page faults, in ppm, for each node after the first with workers that fault
 
     def faults_capacity(self, nodes: int) -> int:
-        """Return the capacity of the address space while workers of ``nodes`` nodes use the address space."""
+        """Return the capacity of the address space while workers of ``nodes`` nodes use it."""
         slower = MILLION + self.fault_alpha_ppm * max(0, nodes - 1)
         return max(1, self.capacity[self.faults] * MILLION // slower)
 
@@ -155,10 +156,7 @@ def resources_of(plan: Plan) -> Resources:
 
 @lru_cache(maxsize=4)  # both engines and the prices of items ask for each plan
 def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Paths, Paths]:
-    """Return the resources that reads, writes and moves of a line use.
-
-    ``shares``: a part of each controller is kept for the flows of its own node.
-    """
+    """Return (`Resources.reads`, `writes`, `moves`); ``shares``: a part of each controller is kept for its own node."""
     nodes = range(machine.nodes)
 
     def controller(node: int, home: int) -> Path:

@@ -1,9 +1,11 @@
-"""The duration and traffic of each segment on each node (model 2.3 to 2.5; contention and cache `none`).
+"""The duration and traffic of each segment on each node, in runs without caches and contention (model 2.3 to 2.5).
 
-A segment computes for the time C and waits for memory for the time M. C and M overlap completely (roofline): the
-segment takes max(C, M). M sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp /
-1000`` misses of an access pattern overlap. Every pass over a footprint goes to memory; written bytes are also read for
-ownership, so they move twice.
+A segment is a part of a task that computes and accesses memory; an access is bytes of a region of memory, its
+footprint, walked in one pass or several. A range is many similar tasks, its items, that one rule (a family) describes.
+The home of a byte is the node whose memory holds it. A segment computes for the time C and waits for memory for the
+time M, its memory time. C and M overlap completely (roofline): the segment takes max(C, M). M sums, over accesses and
+homes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access pattern overlap. Every pass goes
+to memory; written bytes are also read for ownership, so they move twice.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ BLOCK_MASK = (1 << BLOCK_BITS) - 1
 
 @lru_cache(maxsize=2)
 def settled_bytes(work: Workload, placement: Placement) -> I64:
-    """Return [accesses, nodes] the footprint of each access on each home; zeros for accesses that are not settled."""
+    """Return [accesses, nodes] the bytes of each access on each home; zeros if homes are not known before the run."""
     accesses = work.accesses
     spans = (accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
     return frozen(placement.bytes_by_home(accesses.region, *spans))
@@ -56,27 +58,29 @@ class AccessTimes:
         self._latency = plan.machine.latency_ps
 
     def of(self, access: int, node: int, footprint: I64) -> tuple[I64, int]:
-        """Return ([nodes] bytes from and to each home, memory time seen from ``node``) of a footprint [nodes]."""
+        """Return ([nodes] bytes from and to each home, memory time in ps on ``node``) of ``access`` with the bytes
+        ``footprint`` [nodes] on each home.
+        """
         traffic = footprint * self._factor[access]
         wait = wait_ps(traffic[None, :], self._latency[node], self._mlp[access : access + 1])
         return traffic, int(wait[0])
 
 
 class SegmentTimes(Frozen):
-    """Times of the graph's segments. Nodes without workers have empty arrays; if no segment has an access, all
-    nodes with workers share one array.
+    """Times of the graph's segments. An access is open if its pages may be placed or moved during the run, else
+    settled. Nodes without workers have empty arrays.
     """
 
     compute_ps: I64  # [segments]
-    total_ps: list[I64]  # [node][segment], of segments without open accesses
-    local_ps: list[I64]  # [node][segment], of segments without open accesses
-    settled_ps: I64  # [nodes, segments] memory times of all accesses that are not open
-    open_accesses: dict[int, list[int]]  # [segment] accesses whose pages the first touch places during the run
-    traffic: I64  # [segments, nodes] bytes of the settled accesses
+    total_ps: list[I64]  # [nodes][segments] time of each segment on each node, its open accesses not included
+    local_ps: list[I64]  # [nodes][segments] time if all bytes of all accesses were local
+    settled_ps: I64  # [nodes, segments] memory times of the settled accesses
+    open_accesses: dict[int, list[int]]  # {segment: its open accesses}
+    traffic: I64  # [segments, nodes] bytes that the settled accesses move from and to each home
 
 
 class PlacedProgram(Frozen):
-    """All values on which the times of segments depend; plans that differ only in strategies have equal values."""
+    """The parts of a plan and a run on which the times of segments depend."""
 
     workload: Workload
     machine: Machine
@@ -91,9 +95,8 @@ class PlacedProgram(Frozen):
 
 
 def segment_times(plan: Plan, placement: Placement) -> SegmentTimes:
-    """Return the times of every graph segment on every node that has workers.
-
-    Coupled runs have compute times alone: numasim/engine/reference/memory/flows.py computes memory times at run time.
+    """Return the times of every segment of the graph on every node that has workers; of a coupled run (in which times
+    depend on other workers) the compute times alone.
     """
     return times_of(PlacedProgram.of(plan, placement))
 
@@ -137,7 +140,7 @@ def _bodies(program: PlacedProgram) -> SegmentTimes:
 
 
 def _waits(program: PlacedProgram, node: int, traffic: I64) -> tuple[I64, I64]:
-    """Return ([segments] memory time on ``node`` of settled accesses, and of all accesses if all were local)."""
+    """Return ([segments] memory time on ``node`` of settled accesses, [segments] of all accesses if all were local)."""
     accesses, pointer = program.workload.accesses, program.workload.segment_accesses
     latency = program.machine.latency_ps[node]
     wait = wait_ps(traffic, latency, MLP_BY_PATTERN[accesses.pattern])
@@ -152,7 +155,7 @@ def local_waits_ps(plan: Plan) -> I64:
 
 
 def _open_accesses(work: Workload, placement: Placement) -> dict[int, list[int]]:
-    """Return the accesses of each segment to pages that the first touch places during the run."""
+    """Return {segment: its open accesses}."""
     waiting = np.flatnonzero(placement.dynamic[work.accesses.region])
     segment = np.searchsorted(work.segment_accesses, waiting, side="right") - 1
     found: dict[int, list[int]] = {}
@@ -162,7 +165,7 @@ def _open_accesses(work: Workload, placement: Placement) -> dict[int, list[int]]
 
 
 class RangeTimes:
-    """Times and traffic of the items of one range family in a run, computed block by block on demand."""
+    """Times and traffic of the items of one family in a run, computed block by block when first asked for."""
 
     def __init__(self, plan: Plan, placement: Placement, family: RangeFamily, seed: int) -> None:
         self.family = family
@@ -190,7 +193,7 @@ class RangeTimes:
         return total.tolist(), local.tolist()
 
     def items(self, node: int, items: I64) -> tuple[I64, I64]:
-        """Return ([items] times, [items] times if all bytes were local) on ``node``, in ps."""
+        """Return ([items] times, [items] times if all bytes were local) of ``items`` on ``node``, in ps."""
         compute = item_compute_ps(self.family, items, self._seed)
         wait, local_wait = self._node_bytes.waits_ps(items, node)
         for table in self.tables:
@@ -218,10 +221,8 @@ def local_item_waits_ps(plan: Plan, family: RangeFamily) -> list[int]:
 
 
 class ByOffset:
-    """A table with a row for each distinct offset of the items of a family.
-
-    The row of an item is its quotient by ``divisor``, its remainder, the item itself if the offset depends on both, or
-    0.
+    """A table with a row for each distinct offset of an access of a family's items. The row of item i is i div
+    ``divisor``, i mod ``divisor``, i if the offset depends on both, or 0 if it depends on neither.
     """
 
     divisor: int
@@ -238,7 +239,7 @@ class ByOffset:
 
 
 class AccessTable(ByOffset):
-    """One access template; ``traffic`` [rows, nodes] are the bytes that an item moves from and to each home."""
+    """Access ``j`` of the items of a family; ``traffic`` [rows, nodes] is what an item moves from and to each home."""
 
     def __init__(self, plan: Plan, placement: Placement, family: RangeFamily, j: int) -> None:
         self._latency = plan.machine.latency_ps
@@ -262,7 +263,7 @@ class AccessTable(ByOffset):
         return placement.bytes_by_home(same[0], offset, *same[1:]) * factor
 
     def wait_ps(self, node: int) -> I64:
-        """Return [rows] the memory time as seen from ``node``."""
+        """Return [rows] the memory time in ps of an item on ``node``."""
         if node not in self._wait:
             mlp = np.full(len(self.traffic), self._mlp[0])
             self._wait[node] = wait_ps(self.traffic, self._latency[node], mlp)

@@ -1,7 +1,8 @@
 """The serial time of a workload: worker 0 executes all tasks, every byte is local, nothing costs overhead (model 6).
 
-If durations follow from the declared bytes alone, the serial time is a sum. With caches, durations depend on the order
-of execution: an engine then simulates the graph on one worker, depth first, and only ranges are summed.
+If the duration of each task follows from its declared bytes alone, the serial time is a sum. With caches, durations
+depend on the order of execution: an engine then simulates the graph of tasks on one worker, depth first, and only
+ranges (many similar tasks, their items, by one rule) are summed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "othe
 
 
 def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
-    """Return the serial time in picoseconds; ``work_ps`` is the local work, ``makespan_ps`` simulates a run."""
+    """Return the serial time in ps; ``work_ps`` is the run's work with all bytes local, ``makespan_ps`` simulates."""
     plan = run.plan
     work = undealt(plan.workload, plan.control.dealing)
     if not _known_beforehand(plan):
@@ -75,9 +76,8 @@ def _plan_alone(shared: Keyed[Plan]) -> Plan:
 
 
 def alone(plan: Plan) -> Plan:
-    """Return the plan with the same graph on worker 0 alone, depth first, without overhead and synchronisation.
-
-    All bytes are local, and the core is of the fastest kind.
+    """Return the plan with the same graph on worker 0 alone, depth first, without ranges, overhead and synchronisation;
+    all bytes are local, and the core is of the fastest kind.
     """
     first = WorkerMap(*(getattr(plan.workers, name)[:1] for name in ("thread", "core", "llc", "node", "socket")))
     strategy = StrategySpec.model_validate(DEPTH_FIRST)
@@ -107,7 +107,7 @@ def alone(plan: Plan) -> Plan:
 
 
 def _effects_alone(effects: Effects) -> Effects:
-    """Return the effects of the machine on a worker without other workers."""
+    """Return those of ``effects`` that a worker without other workers has."""
     return Effects(
         cache=effects.cache,
         overlap_ppm=effects.overlap_ppm,

@@ -1,4 +1,8 @@
-"""A strategy compiled for a machine and described in plain English, as one worker sees the strategy."""
+"""A strategy compiled for a machine and described in plain English, as one worker sees the strategy.
+
+A level is an entry of the strategy's list of places to steal from, a rule one of its list of choices of a queue for a
+new task. Their candidate queues are in groups of equally near queues, from the worker or another object (the anchor).
+"""
 
 from __future__ import annotations
 
@@ -72,7 +76,7 @@ UNSAID = ("none", None)  # values of these fields that are not shown
 
 
 def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str | None) -> str:
-    """Return the plan of ``worker`` under the named strategy and runtime; ``workers`` None: every hardware thread.
+    """Return the description of a strategy with a runtime for ``worker``; ``workers`` None: one on each hardware thread.
 
     Names are shipped names or paths; without a runtime's name the runtime with the strategy's name is taken, or else
     ompi. Raises InputError if a part does not exist or the parts do not fit together.
@@ -85,11 +89,9 @@ def show(name: str, machine_name: str, workers: int | None, worker: int, runtime
 def explained(
     strategy: StrategySpec, runtime: RuntimeSpec, machine_spec: MachineSpec, workers: int | None, worker: int
 ) -> str:
-    """Return the plan of ``worker`` under ``strategy``, and all other fields of the strategy; ``workers`` None: every
-    hardware thread. Two strategies with different tables have different texts for some worker, unless a list of
-    groups is shortened.
-
-    Raises InputError if the parts do not fit together, and for a worker that does not exist.
+    """Return the description of ``strategy`` for ``worker``, with all other fields of the strategy; ``workers`` None:
+    one on each hardware thread. Strategies that differ have different texts for some worker, unless a list of groups
+    is shortened. Raises InputError if the parts do not fit together, and for a worker that does not exist.
     """
     machine = build(machine_spec)
     placed = map_workers(machine, workers if workers is not None else machine.threads, strategy.mapping)
@@ -103,9 +105,8 @@ def explained(
 
 
 def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
-    """Return ``plan`` for ``worker`` as text, a line for each level; ``runtime`` is the effective runtime.
-
-    Raises InputError for a worker that the plan does not have.
+    """Return ``plan`` for ``worker`` as text, with lines for each level and rule; ``runtime`` has the strategy's own
+    join, back-off and rules for idle workers. Raises InputError for a worker that the plan does not have.
     """
     if not 0 <= worker < plan.workers:
         raise InputError(f"there is no worker {worker}", expected=f"a worker from 0 to {plan.workers - 1}")
@@ -204,7 +205,7 @@ def is_single(row: Row) -> bool:
 
 
 def pick_clause(plan: StealPlan, level: Level, row: Row) -> str:
-    """Return how many queues are probed and in which order; a row of a single queue gives the queue's name."""
+    """Return how many queues of ``row`` are probed, and in which order; a single queue is named."""
     some = "one queue" if level.tries == 1 else f"up to {level.tries} queues"
     number = "all queues" if level.tries == ALL16 else some
     if is_single(row):
@@ -234,7 +235,7 @@ def condition_clause(plan: StealPlan, level: Level) -> str:
 
 
 def visit_clause(level: Level, row: Row) -> str:
-    """Return which groups are searched."""
+    """Return which groups of ``row`` are searched."""
     if level.visit is Visit.RANDOM:
         return ", in one group drawn at random"
     if level.visit is Visit.WEIGHTED:
@@ -307,7 +308,7 @@ def _high_text(rule: Thresholds) -> str:
 
 
 def node_clause(rule: DataRule) -> str:
-    """Return the node or nodes that the task's objects choose."""
+    """Return the node or nodes that ``rule`` chooses by the task's objects (the memory that the task accesses)."""
     return NODE_TEXT[rule.rank].format(data=_data(rule))
 
 
@@ -317,7 +318,7 @@ def _data(rule: DataRule) -> str:
 
 
 def guard_clause(rule: Level) -> str:
-    """Return the tasks to which a dispatch rule applies."""
+    """Return the conditions on tasks of a dispatch rule."""
     asked = rule.data
     if asked is None:
         return ""
@@ -335,7 +336,7 @@ def guard_clause(rule: Level) -> str:
 
 
 def tier_names(tiers: int) -> str:
-    """Return the names of the tiers of a mask."""
+    """Return the names of the tiers (places among the strategy's subtrees) of a mask."""
     return " or ".join(tier.name.lower() for tier in Tier if tiers & tier)
 
 

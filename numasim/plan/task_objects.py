@@ -1,10 +1,10 @@
 """The objects of a new task and their homes (Vikranth's thesis, sections 5.3 to 5.5; model 4.5).
 
-The objects of a task are the pieces of memory that its own segments and inline calls access; spawned tasks do not
-count. A piece that several segments access is one object. The objects of a range item follow from the templates of the
-family. The home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is
-unbound while none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up
-when the task is dispatched.
+The objects of a task are the pieces of memory that its own segments and the tasks that it calls access; tasks that it
+spawns do not count. A piece that several segments access is one object. A range is many similar tasks, its items, that
+one rule (a family) describes, their objects too. The home of an object is the node that holds most of its bytes, the
+lowest of several such nodes; an object is unbound while none of its pages is placed. Homes that are known before the
+run are in a table; other homes are looked up when a queue is chosen for the task. A row is a task of the graph.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from numasim.strategy.similarity import UNBOUND, Objects
 from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Accesses, Kind, Op, RangeFamily, Workload
 
-OPEN = -2  # home of an object whose home is looked up when its task is dispatched
+OPEN = -2  # home of an object whose home is looked up during the run
 
 
 @dataclass(frozen=True)
 class TaskObjects:
-    """The objects of graph tasks in CSR form: entries ``ptr[r]`` to ``ptr[r + 1] - 1`` are the objects of row r.
+    """The objects of the tasks of a graph: entries ``ptr[r]`` to ``ptr[r + 1] - 1`` are the objects of row r.
 
     An entry is all objects of the row with the same home and mode, or one object whose home is OPEN.
     """
 
     ptr: I64  # [rows + 1]
-    home: npt.NDArray[np.int32]  # node, or OPEN
-    mode: npt.NDArray[np.uint8]
-    count: I64
-    bytes: I64
-    access: I64  # one of the object's accesses; -1 if the home is known
+    home: npt.NDArray[np.int32]  # [entries] node, or OPEN
+    mode: npt.NDArray[np.uint8]  # [entries] `Mode`: read, written or both
+    count: I64  # [entries] number of objects
+    bytes: I64  # [entries] of these objects together
+    access: I64  # [entries] one of the object's accesses; -1 if the home is known
 
 
 @dataclass(frozen=True)
 class ItemObject(ByOffset):
-    """One object of every item of a family. The object's home is ``home[row]``, with rows as in `AccessTable`."""
+    """An object of every item of a family; an item's object has the home ``home[row]``, by the row of `ByOffset`."""
 
     divisor: int
     by_quotient: bool
@@ -58,7 +58,7 @@ class ItemObject(ByOffset):
 
 
 def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
-    """Return [objects] the home of each object with ``bytes_by_node`` [objects, nodes]."""
+    """Return [objects] the home of each object, or UNBOUND, from ``bytes_by_node`` [objects, nodes]."""
     home = bytes_by_node.argmax(axis=1)
     return np.where(bytes_by_node.any(axis=1), home, UNBOUND).astype(np.int32)
 
@@ -68,7 +68,7 @@ def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
 
 @lru_cache(maxsize=2)
 def task_objects(work: Workload, placement: Placement) -> TaskObjects:
-    """Return the objects of every row of a workload."""
+    """Return the objects of every row of ``work``, with the homes of ``placement``."""
     row, access, mode = _distinct(work.accesses, *_accesses_of_rows(work))
     home = home_of(settled_bytes(work, placement)) if len(access) else np.zeros(0, np.int32)
     home = np.where(placement.dynamic[work.accesses.region], OPEN, home)[access] if len(access) else home
@@ -77,7 +77,7 @@ def task_objects(work: Workload, placement: Placement) -> TaskObjects:
 
 
 def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
-    """Return ([n] row, [n] access) for all accesses of each row, calls included, except accesses of no bytes."""
+    """Return ([n] row, [n] access) for all accesses of each row and of the rows that it calls, without empty ones."""
     row, body = _bodies(work)
     segment_ptr, segments = _ops_of_rows(work, Op.RUN)
     row, segment = _expanded(row, body, segment_ptr)
@@ -87,7 +87,7 @@ def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
 
 
 def _bodies(work: Workload) -> tuple[I64, I64]:
-    """Return ([n] row, [n] executed row): each row with itself, and with the rows that the row calls at any depth."""
+    """Return ([n] row, [n] executed row): each spawned row with itself and with all rows that it calls."""
     call_ptr, callees = _ops_of_rows(work, Op.CALL)
     row = np.flatnonzero(work.kind != Kind.CALL)
     body = row

@@ -1,4 +1,8 @@
-"""The controller of a plan, with all inputs that do not depend on a run (model 4.12)."""
+"""The controller of a plan, with all inputs that do not depend on a run (model 4.12).
+
+A controller is a function, shipped or a user's, that changes the strategy between two iterations (passes through an
+outermost loop of the program).
+"""
 
 from __future__ import annotations
 
@@ -23,16 +27,16 @@ from numasim.workload.one_worker import LINE_BYTES, by_task, segment_sums
 
 
 class Tuning(Frozen, eq=False):
-    """A controller, and the parts of the plan that runs of the controller need."""
+    """A controller, and the parts of the plan that its calls need."""
 
     name: str  # the name of the controller in messages
     file: Path | None  # the file that defines the controller; None: a shipped controller
     load: Callable[[], Controller]  # executes the module of a user's controller, when a run first asks for `controller`
     program: Program
     workload: Workload
-    profile_ps: int  # the cost of the end of a task in the iterations from profiled[0] to profiled[1]
+    profile_ps: int  # overhead at the end of each task in the iterations from profiled[0] to profiled[1]
     profiled: tuple[int, int]
-    l2_bytes: int  # the cache in which later passes find bytes that an earlier pass has read; -1: no pass finds any
+    l2_bytes: int  # size of a core's second-level cache, for the misses that are counted; -1: every pass misses
 
     @cached_property
     def controller(self) -> Controller:
@@ -41,18 +45,17 @@ class Tuning(Frozen, eq=False):
 
     @cached_property
     def misses(self) -> I64:
-        """Return [tasks] the lines that the own segments of each task miss in the second-level cache, in one run."""
+        """Return [tasks] the misses in the second-level cache of each task's own segments, as it runs once."""
         return _own_misses(self.workload, self.l2_bytes)
 
 
 def tuning_of(
     spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap, caches: bool
 ) -> Tuning | None:
-    """Return the controller of ``spec`` for ``workload``, which has a row for each task; None if there is no
-    controller.
+    """Return the controller of ``spec`` for ``workload``, which has a row for each task; None if there is none.
 
-    ``caches``: whether the caches of the machine are simulated. Raise InputError if the controller has changed since
-    the strategy was read. No module of a user is executed.
+    ``caches``: whether the caches of the machine are simulated. Raises InputError if a user's module has changed since
+    the strategy was read; the module is not executed yet.
     """
     tune = spec.tune
     if tune is None:
@@ -75,8 +78,7 @@ def tuning_of(
 
 def controller_of(tune: TuneSpec) -> Controller:
     """Return the controller of ``tune``; the module of a user's controller is executed, after a message with its name.
-
-    InputError if the module cannot be executed, has changed since the strategy was read, or has no such function.
+    Raises InputError if it cannot be executed, has changed since the strategy was read, or has no such function.
     """
     function = tune.function
     if function is not None:
