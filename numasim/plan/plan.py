@@ -1,4 +1,8 @@
-"""The Plan: all inputs of an engine except the seed, as frozen arrays and integers. A Run adds the seed."""
+"""The Plan: all inputs of an engine except the seed, as frozen arrays and integers. A Run adds the seed.
+
+A segment is a part of a task that computes and accesses memory. A run is coupled if the time of a segment may depend on
+other workers or on the past. A controller is a function that changes the strategy between two iterations of a program.
+"""
 
 from __future__ import annotations
 
@@ -28,26 +32,27 @@ MIN_STEP_PS = 1000  # a failed round takes at least this long, so that time adva
 class Costs(Frozen):
     """The costs of the runtime's own operations in picoseconds (model 4.1).
 
-    While a thread gives back pages or flushes, no other thread can use the address space.
+    While a thread gives pages back to the operating system, or flushes translation look-aside buffers for this, no
+    other thread can use the address space.
     """
 
-    push_ps: int
-    locate_ps: int
-    pop_ps: int
-    join_ps: int
-    wait_ps: int
-    resume_ps: int
-    probe_ps: int
-    probe_remote_ps: int
-    take_ps: int
-    move_ps: int
-    wake_ps: int
-    wake_remote_ps: int
-    fault_ps: int
-    migrate_ps: int
-    signal_ps: int
-    futex_ps: int
-    pause_ps: int
+    push_ps: int  # to put a task into a queue
+    locate_ps: int  # to find where the data of a new task are
+    pop_ps: int  # to take a task from the own queue
+    join_ps: int  # to count a finished child at its parent
+    wait_ps: int  # to pass a wait for children
+    resume_ps: int  # to go on with a task that was left at a join or spawn
+    probe_ps: int  # to look at a queue on the own node
+    probe_remote_ps: int  # to look at a queue on another node
+    take_ps: int  # for the first task of a steal
+    move_ps: int  # for each further task of a steal
+    wake_ps: int  # from waking a sleeper of the own node until it runs
+    wake_remote_ps: int  # from waking a sleeper of another node until it runs
+    fault_ps: int  # of a page fault
+    migrate_ps: int  # of the migration of a page
+    signal_ps: int  # to let a waiter of a condition pass
+    futex_ps: int  # to wake a thread that sleeps on a lock, beside ``wake_ps``
+    pause_ps: int  # between two tries of a test-and-set lock
     line: LineName  # whether operations pay the transfer of the cache line that they touch (model 4.1, 5.6)
     unpark_ps: int = 0  # to wake a worker that sleeps because it found no task (model 4.15)
     look_ps: int = 0  # to look at the place of one worker, in search of a sleeper
@@ -55,18 +60,19 @@ class Costs(Frozen):
     deep_wake_ps: int = 0
     yield_ps: int = 0  # before each further task that a worker looks for at a wait (model 4.1)
     faults_per_s: int = 0  # page faults that the address space handles; 0: no limit
-    fault_alpha_ppm: int = 0  # the loss of ``faults_per_s`` for each further node whose workers fault
+    fault_alpha_ppm: int = 0  # slow-down of page faults for each node after the first whose workers fault
     unmap_ps: int = 0  # time of giving back a page
     shootdown_ps: int = 0  # time of a flush, for each other thread
     unmap_batch: int = 0  # pages per flush; 0: all pages that are given back together
 
 
 class Plan(Frozen, eq=False):
-    """A simulation without the seeds of runs. Engines read the plan and never change the plan.
+    """A simulation without the seeds of runs. Engines read the plan and never change it.
 
     A plan is a function of the specification alone and equals only itself, so that tables made of a plan can be kept
-    for all runs of the plan. ``coupled`` and ``skippable`` follow from the other fields (`numasim.plan.build_plan`). A
-    plan with a controller, or with decisions for all tasks, has a row for every task.
+    for all its runs. ``coupled`` and ``skippable`` follow from the other fields (`numasim.plan.build_plan`). A plan
+    with a controller, or with decisions for single tasks, has a row for every task; in the workload of other plans
+    equal subtrees of tasks may stand once.
     """
 
     machine: Machine
@@ -78,13 +84,13 @@ class Plan(Frozen, eq=False):
     costs: Costs
     join: str  # help, own, strict, leapfrog, continuation or block (model 3.2)
     producer: str  # none, extra or master: the thread that creates the items of implicit ranges
-    release: str  # queue or begin: the treatment of a task whose last predecessor has finished (model 3.1)
+    release: str  # queue or begin: what becomes of a task whose last predecessor has finished (model 3.1)
     poll_ps: int  # the wait after a failed round if the strategy has no back-off
     inline_resume_ppm: int  # the fill, in ppm of the capacity, below which a queue that was full accepts tasks again
-    skip: bool  # whether an engine may pass over events that the engine can count in closed form
+    skip: bool  # whether an engine may take shortcuts, which leave out events without a change of results
     effects: Effects
     coupled: bool  # whether segment durations are computed at run time (model 2.4 to 2.9)
-    skippable: bool  # whether only steals couple the workers, so that only steals need be events (model 1.7)
+    skippable: bool  # whether workers influence each other by steals alone, so that only steals need be events (1.7)
     tuning: Tuning | None = None  # the controller that is asked between two iterations
     control: TaskControl = NO_CONTROL  # the decisions of the strategy for all tasks beforehand (model 4.14)
     helpers: Helpers | None = None  # the helper threads of workers
@@ -105,7 +111,7 @@ T = TypeVar("T")
 
 
 class Keyed(Frozen, Generic[T]):
-    """A key of a cache: all values with an equal ``key`` share a result, which depends on the key alone."""
+    """An argument of a cached function: values with equal ``key`` have the same result, which is computed once."""
 
     key: object
     value: T = field(compare=False)
@@ -122,7 +128,7 @@ class Run(Frozen, eq=False):
 
     @cached_property
     def placement(self) -> Placement:
-        """Return the homes of pages; the same object for all seeds, unless the page policy draws homes."""
+        """Return the homes (nodes) of pages; the same object for all seeds, unless the page policy draws homes."""
         return self.plan.placement.drawn(self.seed)
 
     @cached_property

@@ -76,7 +76,7 @@ UNSAID = ("none", None)  # values of these fields that are not shown
 
 
 def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str | None) -> str:
-    """Return the description of a strategy with a runtime for ``worker``; ``workers`` None: one on each hardware thread.
+    """Return the description of a strategy and a runtime for ``worker``; ``workers`` None: one on each hardware thread.
 
     Names are shipped names or paths; without a runtime's name the runtime with the strategy's name is taken, or else
     ompi. Raises InputError if a part does not exist or the parts do not fit together.

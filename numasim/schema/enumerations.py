@@ -165,9 +165,9 @@ class End(IntEnum):
 class Full(IntEnum):
     """What happens to a new task whose queue is full."""
 
-    GROW = 0  # a queue without bound is never full
-    INLINE = 1  # the worker executes the task at once
-    NEXT = 2  # the next rules choose a queue
+    GROW = 0  # the next rules choose a queue; if they find none, the worker executes the task at once
+    INLINE = 1  # the worker executes its new tasks at once, until the queue has drained
+    NEXT = 2  # the worker's tasks are dealt to all queues in turn
     BLOCK = 3  # as GROW
     DISPLACE = 4  # of a slot: the task in the queue leaves it for the queues of the next rules
     SPILL_OLDEST = 5  # the older half of the queue leaves it, with the new task, for a queue of the next rules

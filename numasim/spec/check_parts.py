@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_workers(machine: MachineSpec, workers: int) -> None:
-    """Raise InputError for more workers than hardware threads; every error of this module has the path of a field."""
+    """Raise InputError, with the path of the field as all functions here, for more workers than hardware threads."""
     if workers > machine.threads:
         problem = f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads"
         raise InputError(problem, path=("workers",), expected=f"1 to {machine.threads}")
@@ -77,7 +77,7 @@ def _check_node(machine: MachineSpec, node: int, path: FieldPath) -> None:
 
 
 def _links_beside(node: int, links: Sequence[tuple[int, int]]) -> str:
-    """Return the existing links as text: the links that leave ``node`` or, if there are none, the nodes with links."""
+    """Return a text about ``links``: those that leave ``node`` or, if there are none, which nodes have some."""
     if not links:
         return "no links, since the machine has one node"
     targets = " or ".join(str(target) for source, target in links if source == node)
@@ -98,7 +98,7 @@ CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields th
     (("machine", "model"), check_background),
 )
 
-# ---- Whether a program fits: the parts of a run together, before the program is built --------------------------------
+# ---- Whether the times and sizes of a program fit into the engines' integers -----------------------------------------
 #
 # The parameters of a workload family are checked when they are read (`numasim.workload.parameters`). The time of a
 # program also depends on the machine, and its number of threads on the workers of the run.
@@ -112,7 +112,7 @@ class Distances(Frozen):
 
     @classmethod
     def of(cls, machine: Machine) -> Distances:
-        """Return the distances of ``machine``, on which a hit in a cache may take longer than a miss."""
+        """Return the distances of ``machine``; a load that hits a cache may be the longest."""
         hits_ps = machine.caches.llc_hit_ps, machine.caches.llc_remote_hit_ps
         return cls(max(int(machine.latency_ps.max()), *hits_ps), machine.nodes)
 
@@ -125,7 +125,7 @@ def check_distances(machine: MachineSpec, distances: Distances) -> None:
 
 
 def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, distances: Distances) -> None:
-    """Raise InputError, with the path of the field, for a program whose times or numbers exceed the engines'."""
+    """Raise InputError, with the path of the field, for a program whose times or sizes exceed the engines' integers."""
     parameters, given = workload, workload.model_fields_set
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(workers)

@@ -30,7 +30,7 @@ def run_id(spec: RunSpec, seed_r: int) -> str:
 
 @lru_cache(maxsize=2)
 def _around_the_seed(spec: RunSpec) -> tuple[str, str]:
-    """Return the JSON of ``spec`` before the seed, and from there to the workload; all repeats share both texts."""
+    """Return the canonical JSON of ``spec`` in two texts: up to the seed, and from behind it to the workload."""
     before = (
         ("machine", spec.machine.contents_json),
         ("model", spec.model.json_without("skip")),
@@ -66,7 +66,7 @@ def spec_hash(sweep: SweepSpec) -> str:
 
 
 def sweep_key(sweep: SweepSpec) -> str:
-    """Return a hash of the sweep and its axes: sweeps that differ only in repeats have equal hashes."""
+    """Return a hash of the sweep with its axes and cells: sweeps that differ only in repeats have equal hashes."""
     cells = [cell.axes for cell in sweep.cells]
     return _digest(canonical_json({"spec_hash": spec_hash(sweep), "axes": sweep.axes, "cells": cells}))
 

@@ -1,6 +1,7 @@
 """The JSON Schemas (draft 2020-12) of all kinds of specifications, by which editors complete and check YAML.
 
-The models describe their fields. This module describes the parts of a run, ``like`` and the axes of sweeps.
+The pydantic models of specifications describe their fields. This module adds the parts of a run (machine, strategy,
+runtime), ``like`` (a part that starts from another part) and the axes of sweeps (fields with a list of values).
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _bounded(schema: Any) -> Any:
 
 
 def _part(part: str) -> Schema:
-    """Return the schema of a part's file or mapping: complete, or based on another part by ``like`` or shipped name."""
+    """Return the schema of a part's file or mapping, whose fields may be left out if it names another part."""
     schema = model_schema(PARTS[part])
     schema["properties"]["like"] = {**_named(part), "description": LIKE}
     schema.pop("required", None)
@@ -94,7 +95,7 @@ def _part(part: str) -> Schema:
 
 
 def _merged(model: type[Model]) -> Iterator[type[Model]]:
-    """Yield the models of the mappings in a part that ``like`` merges, level by level; their fields are optional."""
+    """Yield the models of the mappings in a part of ``model`` that ``like`` merges, at all depths."""
     for key in spelled(model):
         inner = field_model(model, key)
         if inner is not None:
@@ -103,7 +104,7 @@ def _merged(model: type[Model]) -> Iterator[type[Model]]:
 
 
 def _needed(model: type[Model]) -> Schema:
-    """Return the schema of the fields that an unmerged mapping needs, level by level."""
+    """Return the schema of the fields that a mapping of ``model`` needs without ``like``, at all depths."""
     required = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
     inner = {key: _needed(found) for key in spelled(model) if (found := field_model(model, key))}
     properties = {key: {"if": {"type": "object"}, "then": each} for key, each in inner.items() if each}

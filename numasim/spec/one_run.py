@@ -1,6 +1,7 @@
 """One run of a document: the run that the document describes or, for a sweep, one of the sweep's cells.
 
-For a sweep, changes may give values to axes, and the first cell with these values is run. If several cells have these
+A sweep has axes, fields with a list of values; a cell is one combination of these values, a point the assignments that
+set them. Changes may give values to axes, and the first cell with these values is run. If several cells have these
 values, a cell with the values that the document itself gives is preferred. If a change gives an axis a value that no
 cell has, the run is no cell, and the axis has this value. A change of a whole field removes all axes inside the field.
 """
@@ -19,13 +20,13 @@ from numasim.spec.sweep_axes import Point, all_points, axis_name, axis_values, r
 
 
 class OneRun(Frozen):
-    """A run; for a sweep also the place of the run among the cells."""
+    """A run; for a sweep also its place among the cells."""
 
     spec: RunSpec
     cells: int = 1  # number of cells
-    index: int | None = 0  # number of the cell; None: the run is no cell
-    axes: dict[str, Any] = field(default_factory=dict)  # the value of each axis in this run
-    other: tuple[str, Any] | None = None  # an axis with one of the axis's values in other cells
+    index: int | None = 0  # number of the run's cell; None: the run is no cell
+    axes: dict[str, Any] = field(default_factory=dict)  # {axis: its value in this run}
+    other: tuple[str, Any] | None = None  # (an axis, a value of it in other cells)
 
 
 def load_run(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:
@@ -68,7 +69,7 @@ def load_one(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, An
 
 
 def _fitting(points: Sequence[Point], assignments: Sequence[Assignment]) -> tuple[Sequence[int], list[Assignment]]:
-    """Return the points with the values that ``assignments`` give to axes, and the assignments that fit no point."""
+    """Return (the points with the values that ``assignments`` give to axes, the assignments that fit no point)."""
     fitting: Sequence[int] = range(len(points))
     needed = []
     for each in assignments:

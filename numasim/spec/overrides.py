@@ -1,4 +1,6 @@
-"""Overrides of a document's fields: `--set a.b=c`, keyword arguments, and the axes of a sweep."""
+"""Changes of a document's fields: `--set a.b=c`, keyword arguments, and the axes of a sweep. A document is a tree of
+nodes: values with their places in a text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _FIELD = re.compile(r"[A-Za-z_][\w-]*((\.[\w-]+)|(\[\d+\]))*")
 
 
 class Assignment(Frozen, eq=False):
-    """Set the field at ``path`` to ``value``; ``place`` is the place at which the path is written."""
+    """The change that the field at ``path`` gets ``value``; ``place`` is where the path is written."""
 
     path: tuple[Key, ...]
     value: Node
@@ -63,14 +65,14 @@ def from_mapping(changes: Mapping[str, Any]) -> list[Assignment]:
 
 
 def put_all(node: Node, assignments: Iterable[Assignment], depth: int = 0) -> Node:
-    """Apply ``assignments`` to ``node`` in order; the first ``depth`` parts of their paths lead to ``node``."""
+    """Return ``node`` after ``assignments``, in order; the first ``depth`` keys of their paths lead to ``node``."""
     for assignment in assignments:
         node = _put(node, assignment, depth)
     return node
 
 
 def put_whole(document: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:
-    """Return ``document`` after the assignments to whole fields, and the assignments that lead inside of fields."""
+    """Return (``document`` after the assignments to whole fields, the other assignments, which lead inside fields)."""
     whole = [each for each in assignments if len(each.path) == 1]
     return put_all(document, whole), [each for each in assignments if len(each.path) > 1]
 

@@ -1,5 +1,6 @@
 """How ``like`` merges two mappings of a part: the upper mapping is laid over the lower, key by key, level by level.
 
+A part is a machine, strategy or runtime; with ``like: NAME`` its mapping (upper) changes the one of NAME (lower).
 A value of the upper mapping replaces the value of the lower mapping, unless both are mappings with fields: two mappings
 with fields are merged in the same way. Fields that the lower mapping leaves out count as if their defaults were
 written. A word that names a kind stands for the mapping with this kind: ``placement: interleave`` is ``placement:
@@ -24,7 +25,7 @@ SOURCES = "sources"
 
 
 def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
-    """Return the mapping ``top`` laid over the mapping ``base``; each may lack fields that ``model`` needs."""
+    """Return the mapping ``top`` laid over the mapping ``base``, both of ``model``, perhaps without needed fields."""
     merged, changed = _merged(base, top.without(SOURCES), model)
     sources = _sources(base.child(SOURCES), top.child(SOURCES), changed)
     if sources is None or SOURCES not in spelled(model):
@@ -33,14 +34,14 @@ def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
 
 
 def field_model(model: type[Model], key: Key) -> type[Model] | None:
-    """Return the model of the field ``key`` if a mapping in the field can be of exactly one model, else None."""
+    """Return the model of mappings in the field ``key``; None if they can be of several models, or of none."""
     annotation = spelled(model).get(str(key))
     models = models_of(annotation) if annotation is not None else []
     return models[0] if len(models) == 1 and issubclass(models[0], Model) else None
 
 
 def _merged(base: Node, top: Node, model: type[Model], above: str = "") -> tuple[Node, set[str]]:
-    """Return ``top`` over ``base``, and the dotted paths of the values of ``base`` that change or are dropped."""
+    """Return (``top`` laid over ``base``, the dotted paths of the values of ``base`` that change or are dropped)."""
     content, changed = dict(base.mapping()), set()
     for key in _without_meaning(base, top, model):
         del content[key]

@@ -1,8 +1,10 @@
-"""Reads machines, strategies and runtimes as a specification gives them: by a shipped name, a path, or a mapping.
+"""Reads the parts of a run (machine, strategy, runtime) as a specification gives them: by a shipped name, a path, or a
+mapping.
 
-A mapping or file with ``like: NAME`` starts from NAME, over which its own keys are laid (`numasim.spec.part_merge`).
-In a specification, ``{name: NAME, ...}`` with a shipped NAME means the same. A machine or strategy that is a Python
-object stands for the mapping that describes the object, also behind ``like``.
+A mapping or file with ``like: NAME`` starts from the part NAME, over which its own keys are laid
+(`numasim.spec.part_merge`). In a specification, ``{name: NAME, ...}`` with a shipped NAME means the same. A machine or
+strategy that is a Python object stands for the mapping that describes the object, also behind ``like``. A document is a
+YAML text as a tree of values with their places.
 """
 
 from __future__ import annotations
@@ -27,16 +29,15 @@ from numasim.spec.part_merge import laid_over
 from numasim.strategy.control.loaded_controller import PATH, check_source
 from numasim.strategy.control.task_control import check_labels
 
-# ----------------------------------------------------------------------------------------------------------------------
-# The functions that a strategy names: a function of labels, and a controller. Reading a strategy finds the controller
-# without executing any code.
+# ---- The functions that a strategy names -----------------------------------------------------------------------------
 #
-# A file names a controller by a path from the file's folder. Reading the strategy turns this path into a name that is
-# valid in any folder. A function of labels has a registered name (`numasim.strategy.control.task_control`).
+# A strategy may name a function of labels (which says for which unit each task is meant), registered by name, and a
+# controller, called between two iterations. A file names a controller by a path from the file's folder. Reading the
+# strategy turns this path into a name that is valid in any folder, and executes no code.
 
 
 def with_named_functions(part: str, document: Node) -> Node:
-    """Return ``document`` of a ``part``; the controller in a strategy's ``tune.python`` is then named by its file.
+    """Return ``document`` of a ``part``, in which a strategy's ``tune.python`` names the controller by its file.
 
     Raises InputError if there is no such controller, if it takes other arguments, or if the strategy's ``labels`` name
     no registered function. A value of ``tune.python`` that is no name of a function stays as it is.
@@ -92,7 +93,7 @@ def shipped_file(part: str, node: Node) -> Path | None:
 
 @dataclass
 class PartReader:
-    """Expands each part to one whole mapping; every file is read once."""
+    """Expands parts to whole mappings, without ``like``; every file is read once."""
 
     files: dict[Path, Node] = field(default_factory=dict)
 

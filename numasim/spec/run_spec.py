@@ -1,7 +1,8 @@
 """One simulation, completely specified: machine, workload, strategy, runtime, workers, model options and seed.
 
-A `Resolver` turns a document, whose values know their places, and changes of the document into a `RunSpec`. Every
-distinct part is validated once, so that the thousands of cells of a sweep share their machines and strategies.
+A document is a YAML text or Python data as a tree of nodes: values that know their places. An assignment sets one field
+of a document. A `Resolver` turns a document and assignments into a `RunSpec`. A part is a machine, strategy or runtime;
+equal parts are validated once, so that the cells of a sweep (its single runs) share them.
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, 
 
 
 class RunSpec(Frozen, eq=False):
-    """The resolved contents of one simulation, which is run ``repeat`` times, each time with another seed.
+    """The validated contents of one simulation, which is run ``repeat`` times, each time with another seed.
 
-    All repeats of a cell share one `RunSpec`, which is equal only to itself. `numasim.spec.identity` compares contents.
+    All repeats share one `RunSpec`, which is equal only to itself. `numasim.spec.identity` compares contents.
     """
 
     machine: MachineSpec
@@ -87,7 +88,9 @@ def document_of(spec: Described) -> Node:
 
 
 def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> list[Assignment]:
-    """Return the changes from keyword arguments, then the changes from ``--set``, which override them."""
+    """Return the assignments of ``changes`` (from keyword arguments), then those of ``sets`` (from ``--set``), which
+    override them.
+    """
     return [*from_mapping(changes or {}), *for_each(sets, from_text)]
 
 
@@ -128,10 +131,10 @@ class Resolver:
     def resolved(
         self, base: Node, assignments: Sequence[Assignment], varied: Collection[Key] = ()
     ) -> tuple[dict[str, Any], list[InputError]]:
-        """Return the validated fields of ``base`` after ``assignments``, by name, and all mistakes.
+        """Return the validated fields of ``base`` after ``assignments``, by name, and the errors of the others.
 
-        Wrong fields are not in the result, and checks that need a wrong field are not made. The fields ``varied`` are
-        neither validated nor required. A missing field is not reported if an unknown field may be its misspelling.
+        Checks that need a wrong field are not made. The fields ``varied`` are neither validated nor required. A missing
+        field is not reported if an unknown field may be its misspelling.
         """
         document, inner = put_whole(base, assignments)
         written = [*((each.path[0], each.place) for each in assignments), *document.keys.items()]
@@ -184,10 +187,8 @@ class Resolver:
         return self._made[key]
 
     def _settings(self, document: Node, inner: tuple[Assignment, ...], hidden: Collection[Key]) -> Mapping[str, Any]:
-        """Return the validated fields of `Settings` by name, without the fields ``hidden``.
-
-        Hidden are fields that a sweep varies, and missing fields of which an unknown field may be a misspelling.
-        ``workers`` is required unless it is hidden.
+        """Return the validated fields of `Settings` by name, without the fields ``hidden``; ``workers`` is required
+        unless it is hidden.
         """
         if "workers" in hidden:
             document = document.replaced("workers", Node(1, document.place), document.place)
@@ -207,7 +208,7 @@ class Resolver:
         return made
 
     def _part(self, part: str, document: Node, inner: tuple[Assignment, ...], workload: Any) -> Mapping[str, Model]:
-        """Return the part of ``document`` by name. The default runtime is the runtime that ``workload`` names, the
+        """Return {``part``: its model} of ``document``. The default runtime is the one that ``workload`` names, the
         default strategy the shipped strategy with the name of the runtime.
         """
         node = document.child(part)
@@ -239,10 +240,8 @@ def _shipped_part(part: str, file: Path, _changed_ns: int) -> Model:
 
 
 def _known_by(each: Any) -> Any:
-    """Return the key under which the part made of ``each`` is remembered.
-
-    The key of a scalar is its type, text and file, so that equal words in different lines share a part. Any other node
-    is its own key.
+    """Return the key under which what is made of ``each`` is remembered: for a single value its type, text and file, so
+    that equal words in different lines share a part; any other node is its own key.
     """
     if isinstance(each, Assignment):
         return each.path, _known_by(each.value)

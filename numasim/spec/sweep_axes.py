@@ -1,4 +1,9 @@
-"""The ``sweep:`` mapping of a document: axes, zipped groups, included and excluded cells, and the resulting cells."""
+"""The ``sweep:`` mapping of a document: axes, zipped groups, included and excluded cells, and the resulting cells.
+
+An axis is a field of the run with a list of values; a cell is one run of the sweep. A dimension is an axis, or several
+under ``zip`` whose values go together; a point is one position on a dimension, or a whole cell. A node is a value of
+the document with its place in the text.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +26,9 @@ from numasim.spec.overrides import Assignment, field_path, put_all
 from numasim.spec.run_spec import FIELDS, unknown_field
 
 Number = Annotated[int, Strict()] | Annotated[Decimal, Strict()]
-Point = tuple[Assignment, ...]  # the assignments of one position on a dimension
-SPECIAL = ("zip", "include", "exclude")
-NO_AXES = ("sweep", "repeat")
+Point = tuple[Assignment, ...]  # the values of axes at a point
+SPECIAL = ("zip", "include", "exclude")  # keys of ``sweep:`` that are no axes
+NO_AXES = ("sweep", "repeat")  # fields of a run that cannot be axes
 TOPS = tuple(name for name in FIELDS if name not in NO_AXES)  # the fields that can be axes, as a whole or inside
 MOST_VALUES = 100_000
 VALUES = "a list of values, or {from: 2, to: 24, step: 2}"
@@ -42,7 +47,7 @@ class RangeSpec(Model):
 
 
 class Exclusion(Frozen):
-    """An entry at ``place`` that excludes the cells in which every named axis has one of the values."""
+    """An entry of ``exclude``, written at ``place``: it excludes the cells in which each axis has one of its values."""
 
     values: dict[str, list[Any]]
     place: Place
@@ -53,16 +58,16 @@ class Exclusion(Frozen):
 
 
 class Axes(Frozen):
-    """The dimensions to multiply (the last one varies fastest), extra cells, exclusions, axis names in file order."""
+    """The contents of ``sweep:``; cells are the product of the dimensions, of which the last varies fastest."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of all axes, in file order
     dimensions: tuple[tuple[Point, ...], ...]
-    include: tuple[Point, ...]
+    include: tuple[Point, ...]  # further cells
     exclude: tuple[Exclusion, ...]
 
 
 def axis_name(assignment: Assignment) -> str:
-    """Return the axis of an assignment as text, such as ``workload.n``."""
+    """Return the field that an assignment sets as text, such as ``workload.n``: the name of an axis."""
     return dotted(assignment.path)
 
 
@@ -87,7 +92,7 @@ def read_axes(sweep: Node) -> Axes:
 
 
 def _positions(sweep: Node, key: Key) -> list[tuple[Point, ...]]:
-    """Return the dimensions of the entry ``key``: for ``include`` one with all cells, for ``exclude`` no dimension."""
+    """Return the dimensions of the entry ``key``; for ``include`` all its cells as one, for ``exclude`` none."""
     if key == "zip":
         groups = sweep.mapping()[key]
         return [_group(entry) for entry in (groups.content if isinstance(groups.content, list) else [groups])]
@@ -205,7 +210,7 @@ MOST_CELLS = 1_000_000
 
 
 def all_points(axes: Axes, sweep: Node) -> list[Point]:
-    """Return the cells' assignments; the number of cells is checked before any cell is created."""
+    """Return the points of all cells, in order. Raises InputError for too many cells, before it makes any, or none."""
     count = prod(map(len, axes.dimensions)) + len(axes.include)
     if count > MOST_CELLS:
         raise _error(f"the sweep has {count:,} cells", ("sweep",), sweep.place, f"at most {MOST_CELLS:,}")
@@ -234,7 +239,7 @@ def _kept(points: list[Point], exclude: Sequence[Exclusion]) -> list[Point]:
 
 
 def with_axes(document: Node, assignments: Iterable[Assignment]) -> Node:
-    """Return ``document`` after the ``assignments`` whose first key is ``sweep``."""
+    """Return ``document`` with those ``assignments`` carried out whose first key is ``sweep``."""
     for each in assignments:
         if each.path[0] == "sweep":
             document = put_all(document, [replace(each, path=("sweep", *_inside(document, each.path[1:])))])

@@ -1,7 +1,8 @@
 """A sweep: one run document and axes, expanded to cells in a fixed order.
 
-The plain axes are multiplied, the last axis varying fastest; each group under ``zip`` counts as one more axis whose
-fields advance together; ``include`` adds single cells; ``exclude`` removes cells last.
+An axis is a field with a list of values; a cell is one run of the sweep. The plain axes are multiplied, the last axis
+varying fastest; each group under ``zip`` counts as one more axis whose fields advance together; ``include`` adds single
+cells; ``exclude`` removes cells last. An assignment sets one field of the document.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ MOST_RUNS = 10_000_000  # all runs are planned in memory before the first run st
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of axis values, as plain data, and its run."""
+    """One run of a sweep, with its number and the values of the axes as plain data."""
 
     index: int
     axes: dict[str, Any]
@@ -65,8 +66,8 @@ class SweepSpec:
     seed: int
     repeat: int
     contents: dict[str, Any]  # the fields that all cells share, without axes, repeats and names
-    text: str  # the YAML of the sweep
-    files: dict[str, bytes] = field(default_factory=dict)  # the files that the text names, by paths beside the text
+    text: str  # YAML that describes the sweep
+    files: dict[str, bytes] = field(default_factory=dict)  # {path beside the text: contents} of files that it names
 
     @property
     def runs(self) -> int:
@@ -77,9 +78,9 @@ class SweepSpec:
 def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
     """Return the sweep in a YAML file, of a shipped name or of a mapping; a run without ``sweep`` is one cell.
 
-    ``sets`` and ``changes`` are as for `load_run`. The text of a YAML file is kept unchanged if the text alone
-    describes the sweep; else the sweep is written out (`numasim.spec.written_sweep`). Raises InputError for any
-    mistake; the error of a cell has the cell's axis values.
+    ``sets`` and ``changes`` are changes of the document, as for `load_run`. The text of a YAML file is kept unchanged
+    if it alone describes the sweep; else the sweep is written out (`numasim.spec.written_sweep`). Raises InputError for
+    any mistake; the error of a cell has the cell's axis values.
     """
     assignments = all_assignments(sets, changes)
     document = with_axes(document_of(spec), assignments)
@@ -101,7 +102,7 @@ def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
 
 
 def _expanded(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> SweepSpec:
-    """Return the sweep that ``document`` describes after ``assignments`` to its fields; the text is empty."""
+    """Return the sweep that ``document`` describes after ``assignments``, with an empty text."""
     sweep = document.child("sweep")
     try:
         axes = read_axes(sweep) if sweep else Axes((), ((),), ((),), ())
@@ -190,7 +191,7 @@ def _telling(points: Sequence[Point], failed: int) -> list[int]:
 
 
 def _varied(axes: Node | None) -> Iterator[Key]:
-    """Yield the fields that axes change, as a whole or inside."""
+    """Yield the fields of a run that axes change, as a whole or inside."""
     if axes is None or not isinstance(axes.content, dict | list):
         return
     if isinstance(axes.content, list):
@@ -206,8 +207,8 @@ def _varied(axes: Node | None) -> Iterator[Key]:
 
 # ---- The contents that all cells share, from which the hash of a sweep is made ---------------------------------------
 #
-# A machine has the same contents if the document names it, writes it out or holds it as an object, and with or without
-# its defaults. A field that is incomplete without the axes enters as it is written.
+# A machine has the same contents whether the document names it, writes it out (with or without defaults) or holds it as
+# an object. A field that is incomplete without the axes enters as it is written.
 
 
 def _shared_contents(resolver: Resolver, document: Node, assignments: Sequence[Assignment]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """A sweep as the text of a YAML file from which the sweep can be run again in any folder.
 
 Machines and strategies that are Python objects or files of the user are written out as mappings. Task graphs and the
-modules of controllers become files beside the text, since a path leads to another file from another folder. Overrides
-are written into the fields, or into the values of axes, that they change.
+modules of controllers (a user's functions that a strategy names) become files beside the text, since a path leads to
+another file from another folder. Assignments, which set single fields of the document, are written into the fields, or
+into the values of axes (fields with a list of values), that they change.
 """
 
 from __future__ import annotations
@@ -31,9 +32,8 @@ HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FI
 
 
 def written(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[str, dict[str, bytes]]:
-    """Return ``document`` after ``assignments`` as text, and the files that the text names, by paths beside the text.
-
-    No assignment is to an axis.
+    """Return (``document`` after ``assignments`` as text, {path beside the text: contents} of the files that it names);
+    no assignment sets an axis as a whole.
     """
     writer = _Writer(resolver)
     sweep = document.child("sweep")
@@ -46,14 +46,14 @@ def written(document: Node, assignments: Sequence[Assignment], resolver: Resolve
 
 
 def _long_axes(sweep: Node | None) -> Iterator[str]:
-    """Yield the dotted paths of lists with mappings, which are written with a line for each item."""
+    """Yield the dotted paths of axes with mappings among their values, which are written with a line for each value."""
     for key, node in (sweep.mapping() if sweep else {}).items():
         if isinstance(node.content, list) and any(isinstance(item.content, dict) for item in node.content):
             yield f"sweep.{key}"
 
 
 def _changed(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
-    """Return ``document`` after ``assignments``, and the assignments that lead inside of fields that are axes."""
+    """Return (``document`` after ``assignments``, the assignments inside of fields that it does not have: axes)."""
     document, inner = put_whole(document, assignments)
     left = []
     for each in inner:
