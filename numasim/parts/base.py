@@ -1,7 +1,8 @@
 """The base of every specification model, and the types of quantities for its fields.
 
-Numbers with a unit stay decimals until they become integers (picoseconds, bytes, bytes per second). No number becomes a
-float on its way from a YAML file to the engine (model section 1.1).
+A specification model is a pydantic class for a mapping in YAML; its contents are the values of its fields. A part is a
+machine, strategy or runtime. Numbers with a unit stay decimals until they become integers (picoseconds, bytes, bytes
+per second). No number becomes a float on its way from a YAML file to the engine (model section 1.1).
 """
 
 import json
@@ -57,11 +58,11 @@ class Model(BaseModel):
     Validators are built at their first use, because a run needs few validators. `model_construct`, which needs no
     validator, makes values that are known to be valid, such as defaults.
 
-    A model may have several kinds, such as the kinds of locks. For each field that only some kinds have,
-    ``kinds_of_key`` has these kinds. The field ``kind_key`` names the kind; a word of ``kind_words`` in place of a
-    mapping stands for the mapping with this kind. Without ``kind_key`` the kind follows from the given fields. For a
-    field, ``goes_with`` has the other fields whose change makes the field meaningless; ``like``
-    (`numasim.spec.part_merge`) drops meaningless fields.
+    The values of a model may be of several kinds, such as the kinds of locks. ``kinds_of_key`` has, for each field that
+    only some kinds have, these kinds. The field ``kind_key`` names the kind; a word of ``kind_words`` in place of a
+    mapping stands for the mapping of this kind. Without ``kind_key`` the kind follows from the given fields.
+    ``goes_with`` has, for a field, the other fields whose change makes it meaningless; if a part changes another one
+    (`numasim.spec.part_merge`), meaningless fields are dropped.
     """
 
     kind_key: ClassVar[str | None] = None
@@ -75,7 +76,7 @@ class Model(BaseModel):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Return the schema of the model; inside another model, a function that builds the schema at its first use."""
+        """Return pydantic's schema of the model; inside another model, a function that builds it at its first use."""
         if not _inside.get():
             before = _inside.set(True)
             try:
@@ -101,7 +102,7 @@ class Model(BaseModel):
 
     @classmethod
     def kind_of(cls, given: Mapping[str, Any]) -> str | None:
-        """Return the kind of a mapping with the fields ``given``, or None if these fields do not determine a kind."""
+        """Return the kind of a mapping with the fields ``given``; None if they do not determine it."""
         if cls.kind_key is not None:
             return given.get(cls.kind_key)
         return next((kinds[0] for key, kinds in cls.kinds_of_key.items() if key in given), None)
@@ -147,11 +148,11 @@ class Model(BaseModel):
 
     @property
     def own_contents(self) -> dict[str, Any]:
-        """Return what `model_dump` returns, with models in place of their contents; no serializer is built."""
+        """Return the contents by name, as `model_dump` does, but with inner models in place of their contents."""
         return self._contents(_fields)
 
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents by name; ``contents_of`` returns the fields of a model by name."""
+        """Return the contents by name, from ``contents_of``, which returns the fields of a model by name."""
         contents: dict[str, Any] = contents_of(self)
         return contents
 
@@ -199,9 +200,8 @@ class CheckedModel(Model):
 
 
 class LeanModel(Model):
-    """A model whose contents leave out the fields ``left_out`` if these fields have their defaults.
-
-    A model can thus get a new field without a change of the identity of runs that do not give the field.
+    """A model whose contents leave out the fields ``left_out`` if they have their defaults, so that a new field changes
+    the identity (hash of the contents) of no run that does not give it.
     """
 
     left_out: ClassVar[Collection[str]] = ()

@@ -1,4 +1,4 @@
-"""The configurations that ship with numasim: next to the package in a checkout, inside the package in a wheel."""
+"""The machines, strategies, runtimes and sweeps that ship with numasim: beside the package, or, in a wheel, in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The meanings of the words that a field allows: one line for each word, kept beside the type of the field."""
+"""The meanings of the words that a field allows: one line for each word, kept beside the type of the field.
+
+A model is a pydantic class that describes a mapping of a specification. An annotation is the type of a field, often a
+union of several forms of a value.
+"""
 
 from __future__ import annotations
 
@@ -77,8 +81,8 @@ def spelled(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def needed_shapes(model: type[BaseModel], path: Sequence[str | int]) -> str | None:
-    """Return which values a field takes in all branches of its union, in the words of the union's own error, if the
-    error says "... is needed here".
+    """Return in words which values the field at ``path`` takes, in all forms of its union, if the union's own error
+    says so as "... is needed here"; else None.
     """
     reached: list[Any] = [model]
     for part in path[:-1]:
@@ -90,7 +94,7 @@ def needed_shapes(model: type[BaseModel], path: Sequence[str | int]) -> str | No
 
 
 def _own_errors(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
-    """Yield the sentences that unions in an annotation give as errors."""
+    """Yield the sentences that the unions in an annotation give as errors."""
     yield from (each.custom_error_message or "" for each in metadata if isinstance(each, Discriminator))
     inner = (annotation.__origin__,) if hasattr(annotation, "__metadata__") else get_args(annotation)
     for each in inner:
@@ -98,7 +102,7 @@ def _own_errors(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
 
 
 def models_of(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models among the alternatives of an annotation; the value of a model is a mapping of fields."""
+    """Return the models among the alternatives of an annotation."""
     return [each for each in _branches(annotation) if _is_model(each)]
 
 
@@ -107,7 +111,7 @@ def _is_model(annotation: Any) -> bool:
 
 
 def _branches(annotation: Any) -> Iterator[Any]:
-    """Return the alternatives of a union, without their metadata."""
+    """Yield the alternatives of a union, without their metadata; of any other annotation itself."""
     if get_origin(annotation) is Annotated:
         yield from _branches(get_args(annotation)[0])
     elif get_origin(annotation) in (Union, types.UnionType):
@@ -118,7 +122,7 @@ def _branches(annotation: Any) -> Iterator[Any]:
 
 
 def _inside(annotation: Any, part: str | int) -> Iterator[Any]:
-    """Return the annotations of the values that may be at ``part`` of a value of ``annotation``."""
+    """Yield the annotations that a value at the key or index ``part`` of a value of ``annotation`` may have."""
     for branch in _branches(annotation):
         if _is_model(branch):
             yield from (inner for name, inner in spelled(branch).items() if name == part)

@@ -27,7 +27,7 @@ def is_python_function(text: str) -> bool:
 
 
 class PythonFunction(Frozen):
-    """A function ``name`` of the module ``module`` with the source ``file``; ``module`` is empty for a file by path."""
+    """A function ``name`` of ``module`` with the source ``file``; ``module`` is empty if the file is given by path."""
 
     module: str
     file: Path
@@ -84,7 +84,7 @@ def name_of_function(function: Callable[..., object]) -> str:
 
 
 def _found(name: str, within: Sequence[str] | None) -> ModuleSpec | None:
-    """Return the spec of the module ``name`` that Python would import, in the folders ``within`` of its package."""
+    """Return Python's description of the module ``name``, in the folders ``within`` of its package; else None."""
     for finder in sys.meta_path:
         found = finder.find_spec(name, within)
         if found is not None:

@@ -1,7 +1,9 @@
-"""Validates placed values: an error of pydantic becomes one InputError at the place of the value.
+"""Validates documents (trees of nodes: values with their places in a text) by pydantic models: an error of pydantic
+becomes one InputError at the place of the value.
 
-Errors of several fields are reported together, in the order of the document. Of a union, only the alternative whose
-keys and kind fit the value best reports its errors. A missing field whose misspelling may be there is not reported.
+Errors of several fields are reported together, in the order of the document. Of a union, a type with several branches,
+only the branch whose keys and kind fit the value best reports its errors. A missing field is not reported if an unknown
+field may be its misspelling.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 M = TypeVar("M", bound=BaseModel)
 MOST_OF_A_FIELD, MOST_COMPLAINTS = 100, 1000  # the most errors that are examined: of one field, and of all fields
 MOST_REPORTED = 60
-_KINDS = {
+_KINDS = {  # {pydantic's kind of error: what is expected}, for values of another kind than the field has
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
     "dict_type": "a mapping",
@@ -44,7 +46,7 @@ _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DO
 
 
 class _Complaint(Frozen):
-    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` are union branches on the way."""
+    """One error of pydantic; ``path`` leads to its node, ``labels`` has (path of a union, branch) on the way."""
 
     kind: str
     text: str
@@ -56,7 +58,7 @@ class _Complaint(Frozen):
 
     @property
     def wrong_kind(self) -> bool:
-        """Return whether the value is of another kind (text, list, mapping) than the branch accepts."""
+        """Return whether the value is a text, list, mapping or word where another kind of value is expected."""
         return self.kind in _KINDS or self.kind == "literal_error"
 
 
@@ -89,7 +91,7 @@ def _some(error: ValidationError) -> list[Any]:
 
 
 def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
-    """Return ``error`` with the place of its field; the path of the field begins at ``node``."""
+    """Return ``error``, whose path leads on from ``node``, with the place of its field, and with ``path`` before it."""
     if len(error.each) > 1:
         return together([placed(each, node, path) for each in error.each], error.cut)
     found, used, _ = _descend(node, error.path)
@@ -98,9 +100,8 @@ def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
 
 
 def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath, tuple[tuple[FieldPath, str], ...]]:
-    """Return the deepest node on ``loc``, the path to the node, and the names of union branches on the way.
-
-    A union branch has no value in the document; its name therefore comes with the path of the union.
+    """Return the deepest node on ``loc``, pydantic's path to an error, the path to this node in the document, and the
+    branches of unions on the way, each with the path of the union.
     """
     path: FieldPath = ()
     labels: list[tuple[FieldPath, str]] = []
@@ -130,7 +131,7 @@ def _complaint(root: Node, error: Any) -> _Complaint:
 
 
 def _refined(complaint: _Complaint, root: Node) -> _Complaint:
-    """Return ``complaint`` at the place of the field with which its sentence begins, if there is such a field."""
+    """Return ``complaint`` at the place of the field that its text begins with, as in ``steal[0]: ...``, if any."""
     found = _FIELD_FIRST.fullmatch(complaint.text)
     if not found:
         return complaint
@@ -142,7 +143,7 @@ def _refined(complaint: _Complaint, root: Node) -> _Complaint:
 
 
 def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
-    """Return one complaint for each field, without missing fields that may be present under a wrong name."""
+    """Return one complaint for each field, without missing fields whose misspelling may be there."""
     by_field: dict[FieldPath, _Complaint] = {}
     for each in _meant(complaints, model):
         by_field.setdefault(each.path, each)
@@ -187,7 +188,7 @@ def _as_input_error(model: type[BaseModel], complaint: _Complaint, path: FieldPa
 
 
 def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str | None, Any, list[str]]:
-    """Return the problem, the expected values (None: one of the known names), the value, and the known names."""
+    """Return (the problem, the expected values or None for one of the known names, the value, the known names)."""
     last = str(complaint.path[-1]) if complaint.path else ""
     if complaint.kind == "extra_forbidden":
         known = known_keys(model, complaint.path[:-1])

@@ -1,4 +1,7 @@
-"""The effects of the machine that are simulated, key by key (model 2.4 to 2.9), and whether engines may skip events."""
+"""The effects of the machine that are simulated, key by key (model 2.4 to 2.9), and whether engines may skip events.
+
+A segment is a part of a task that computes and accesses memory; a miss is an access to memory that no cache serves.
+"""
 
 from collections.abc import Iterator
 from decimal import Decimal

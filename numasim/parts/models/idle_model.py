@@ -1,8 +1,9 @@
 """The rules for workers without a task: how long workers spin, when workers sleep, and who wakes them (model 4.15).
 
-A worker without a task goes through ``phases`` of fruitless rounds, then announces that it goes to sleep, looks again,
-and sleeps. A worker that puts a task into a queue may wake a sleeper. The rules are those of task runtimes of today,
-such as Rayon, Tokio, Go, oneTBB and Julia.
+A round is a searching worker's probes (looks at queues) up to its next wait. A worker without a task goes through
+``phases`` of fruitless rounds, then announces that it goes to sleep, looks again, and sleeps. A worker that puts a task
+into a queue (a push) may wake a sleeper. The rules are those of task runtimes of today, such as Rayon, Tokio, Go,
+oneTBB and Julia.
 """
 
 from __future__ import annotations

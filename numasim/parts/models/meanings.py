@@ -1,6 +1,8 @@
-"""The meanings of the words that fields of machines, strategies, runtimes and effects allow.
+"""The meanings of the words that fields of machines, strategies, runtimes and effects allow; users see them.
 
-The type of a field refers to its table by `numasim.parts.choices.Choices`.
+A line is a cache line, a probe a thief's look at one queue, a round a pass through all places to steal from. A unit is
+a worker, core, cache domain (cores that share a last-level cache), NUMA node or socket. S and s are thresholds of each
+queue. A tier is the place of a task among subtrees that are kept together, a label the unit for which it is meant.
 """
 
 CACHES_LLC_SCOPE = {

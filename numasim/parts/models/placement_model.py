@@ -1,4 +1,9 @@
-"""Page placement as data: a policy, its options, and the phases at which the policy changes (model 2.2, 4.12)."""
+"""Page placement as data: a policy, its options, and the phases at which the policy changes (model 2.2, 4.12).
+
+Memory is initialised if the program has written it before its parallel part, else fresh. A page is placed when it gets
+its first node, and migrates when it gets another one. A granule is pages that are placed together. A phase is a part of
+the program between two points at which all workers meet; a range is many similar tasks, its items.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
@@ -86,9 +91,8 @@ MOST_IN_A_ROW = 255  # most hinting faults of one node in a row
 
 
 class PageRule(Frozen):
-    """How a policy treats pages of dynamic regions while the program runs, besides placing them; times in ps.
-
-    The stages of a plan have fields of the same names (`numasim.schema.plan_fields`).
+    """How a policy treats pages while the program runs, besides placing them; times in ps. A scan makes pages
+    inaccessible; the next access to such a page takes a hinting fault.
     """
 
     reads_place: bool = True  # whether reads place pages as writes do

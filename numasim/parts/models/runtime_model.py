@@ -1,6 +1,8 @@
 """A runtime as data: joins, queue capacity, polling, back-off and the costs of its operations (model 4.1, 4.2).
 
-Vikranth's thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); both are shipped.
+A join is what a worker does at a wait for children; a round is a searching worker's probes (looks at queues) up to its
+next wait; a range is many similar tasks, its items. Vikranth's thesis measured two runtimes, its own library (chapter
+3) and OMPi (chapter 3.6 on); both are shipped.
 """
 
 from collections.abc import Collection

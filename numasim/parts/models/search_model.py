@@ -1,4 +1,10 @@
-"""Steal levels and dispatch rules of a strategy: where a thief looks for tasks, and where a new task is put."""
+"""Steal levels and dispatch rules of a strategy: where a thief looks for tasks, and where a new task is put.
+
+A probe is a thief's look at one queue; a round goes through the levels in order. A family is a named kind of queues,
+one for each unit (worker, core, node, ...); a group is queues of a level that are equally near. Guards are conditions
+of a rule on the task. The objects of a task are the pieces of memory that it accesses; the home of an object is the
+node whose memory holds it. A tier is the place of a task among the subtrees that a strategy keeps together.
+"""
 
 from collections.abc import Collection, Iterator
 from decimal import Decimal
@@ -30,7 +36,7 @@ from numasim.parts.models.strategy_terms import (
 AMONG_SEVERAL = {"include_self", "by", "visit", "pick", "sample", "tries"}  # keys that choose among several queues
 MOST_LEVELS = 64
 MOST_PASSES = 16
-SELF_TAKES = ("others", *get_args(InsideName))
+SELF_TAKES = ("others", *get_args(InsideName))  # sources beside which ``self`` has a meaning
 
 
 class LevelSpec(LeanModel, Sometimes, CheckedModel):

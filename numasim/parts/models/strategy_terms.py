@@ -1,4 +1,10 @@
-"""The words and values of which the rules of a strategy consist: sets of queues, conditions, amounts, chances."""
+"""The words and values of which the rules of a strategy consist: sets of queues, conditions, amounts, chances.
+
+A level is an entry of the strategy's list of places to steal from, a rule one of its list of choices of a queue for a
+new task. S and s are thresholds of each queue: thieves may steal from a queue of S or more tasks, and its owner steals
+at s. A tier is the place of a task among the subtrees that the strategy keeps together: free (above), root (the topmost
+task) or local (below); a subtree is live from the begin of its root until all its tasks have ended.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
@@ -53,7 +59,9 @@ def span_of(iterations: Iterations) -> tuple[int, int]:
 
 
 class Sometimes(Model):
-    """When a level or a rule is in force: in which iterations, and with which switch on or off."""
+    """When a level or a rule is in force: in which iterations (passes through an outermost loop of the program), and
+    with which switch on or off.
+    """
 
     iterations: Iterations = Field(
         (0, "last"),
@@ -201,7 +209,7 @@ SpawnOrder = Annotated[Literal["help-first", "work-first"], Choices(meanings.SPA
 
 
 class AdaptiveSpec(Model):
-    """A spawn order that adapts to the thefts from the worker, within a bound on the worker's stack (SLAW; A-50)."""
+    """A spawn order that adapts to the steals from the worker, within a bound on the worker's stack (SLAW; A-50)."""
 
     stack: Tasks = Field(
         256, description="A task that is this number of calls deep on its worker's stack spawns help-first."
@@ -290,11 +298,12 @@ def is_symbolic(condition: Condition | None) -> bool:
 
 # ---- The kinds of locks and barriers, and the homes of their words (model 5; thesis chapter 6) -----------------------
 #
-# The words of a lock, a condition or a barrier are cache lines. ``home: master`` describes a runtime that allocates all
-# lines in its first thread; ``home: owner`` puts each line on the node of the worker for which the line is kept (thesis
-# section 6.3). With ``words: memory`` every read comes from the memory of the home, as in thesis eq. 6.2 and 6.3; with
-# ``words: cached`` the line comes from the core that had the line last. Waking a worker that sleeps on a condition or a
-# mutex takes ``wake_ns`` if the line lives on the worker's node, else ``wake_remote_ns`` (thesis section 6.3.1).
+# The words of a lock, a condition or a barrier are cache lines; the home of a line is the node whose memory holds it.
+# ``home: master`` describes a runtime that allocates all lines in its first thread; ``home: owner`` puts each line on
+# the node of the worker for which the line is kept (thesis section 6.3). With ``words: memory`` every read comes from
+# the memory of the home, as in thesis eq. 6.2 and 6.3; with ``words: cached`` the line comes from the core that had the
+# line last. Waking a worker that sleeps on a condition or a mutex takes ``wake_ns`` if the line lives on the worker's
+# node, else ``wake_remote_ns`` (thesis section 6.3.1).
 
 
 class LockSpec(CheckedModel):

@@ -1,7 +1,10 @@
-"""A strategy's controller, which chooses tiers, labels, switches and page policies between iterations (model 4.12).
+"""A strategy's controller, a function that chooses, between two iterations (passes through an outermost loop of the
+program), the tiers, labels, switches and page policies of the next one (model 4.12).
 
-A user's controller is named as ``module:function``. The name of the function and a hash of the module's source enter
-the identity of a run; the path of the file does not.
+A tier is the place of a task among subtrees that are kept together, a label the unit for which a task is meant; a
+switch turns steal levels and dispatch rules on and off; a packing is a set of subtrees. A user's controller is named as
+``module:function``. The name of the function and a hash of the module's source enter the identity of a run (the hash of
+its contents); the path of the file does not.
 """
 
 from collections.abc import Iterator, Mapping

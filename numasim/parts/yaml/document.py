@@ -1,4 +1,4 @@
-"""YAML documents as trees of placed values, with limits against malicious and broken files.
+"""YAML documents as trees of nodes (values with their places), with limits against malicious and broken files.
 
 The tree is built from the parser's events with an explicit stack, so that nesting and aliases are bounded while the
 document is read. A text that would take seconds to parse is refused first, and lists of numbers on one line bypass the
@@ -28,7 +28,7 @@ from numasim.files.reader import read_text
 from numasim.frozen import Frozen
 from numasim.parts.yaml.nodes import Key, Node, Place, Scalar, Source, scalar
 
-# ---- A part of a specification as the text of a YAML file; equal contents give equal texts ---------------------------
+# ---- Plain data as the text of a YAML file; equal contents give equal texts ------------------------------------------
 #
 # A mapping or list stands on one line unless ``blocks`` has its dotted path; a comment may follow any line.
 
@@ -104,14 +104,14 @@ _COMMA = re.compile(" *, *")
 
 
 class PackedText(Frozen):
-    """``text`` with marks in place of lists of numbers: ``lists[i]`` begins at ``starts[i]``, in ascending order."""
+    """``text`` with marks in place of lists of numbers: ``lists[i]`` began at index ``starts[i]``, ascending."""
 
     text: str
     starts: list[int]
     lists: list[str]
 
     def restored(self, value: str, begin: int) -> str:
-        """Return the text of the scalar that begins at ``begin``, for which the parser found ``value``."""
+        """Return ``value``, a text or number that the parser found at index ``begin``, with its lists again."""
         if not self.lists:
             return value
         at = bisect_left(self.starts, begin)
@@ -140,7 +140,7 @@ def packed(text: str) -> PackedText:
 
 
 def items(numbers: str) -> list[tuple[int, str]]:
-    """Return the items of a list of numbers, each with its distance from the list's begin."""
+    """Return (index in ``numbers``, text) of each item of a list of numbers."""
     inside = numbers[1:-1]
     first = 1 + len(inside) - len(inside.lstrip(" "))
     found, at = [], first
@@ -228,19 +228,19 @@ def _syntax_error(error: MarkedYAMLError, text: str, source: Source) -> InputErr
 
 @dataclass
 class _Value:
-    """A value with its number of values and of levels, aliases written out; of an open mapping also the present key."""
+    """A value of the document, perhaps an open mapping or list, whose end has not come yet."""
 
     node: Node
     anchor: str | None = None
-    size: int = 1
-    height: int = 0
-    key: Key | None = None
+    size: int = 1  # values inside, itself included and aliases written out
+    height: int = 0  # levels of nesting inside, aliases written out
+    key: Key | None = None  # of an open mapping: the key whose value comes next
     key_place: Place | None = None
 
 
 @dataclass
 class _Builder:
-    """Builds one tree from parser events."""
+    """Builds one tree from parser events; ``open`` are the open mappings and lists, the innermost last."""
 
     source: Source
     text: PackedText
@@ -291,7 +291,7 @@ class _Builder:
             raise InputError(str(error), place=place, expected="a finite number of moderate size") from None
 
     def _numbers(self, text: str, event: ev.ScalarEvent) -> None:
-        """Take a list of numbers, for which ``event`` has marks."""
+        """Take the list of numbers ``text``, for which ``event`` has marks."""
         if event.value.strip(MARK):
             raise self.fail("text follows the list that begins here", "',' or the next line")
         self._refuse_list()

@@ -45,7 +45,7 @@ class Held(ABC):
 
 
 class Source(Frozen):
-    """The source of values: ``name`` is shown to the user, relative paths start at ``folder``."""
+    """A text that values come from: ``name`` is shown to the user, relative paths in it start at ``folder``."""
 
     name: str
     folder: Path
@@ -165,8 +165,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Plain scalars of YAML 1.2: the value of a text without quotes in the core schema (YAML 1.2.2, section 10.3.2).
+# ---- Plain scalars: the value of a text without quotes in the core schema of YAML 1.2.2, section 10.3.2 --------------
 #
 # Decimals stay decimals, so that 77.3 ns becomes 77300 ps without a float on the way.
 
