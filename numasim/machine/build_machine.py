@@ -90,9 +90,7 @@ def _link_latency_ps(spec: MachineSpec, link: DirectedLink) -> int:
 
 
 def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
-    """Return [from node, to node] the latencies in ps: those of the matrix that the file gives, or the base latency and
-    the latencies of the route's links together.
-    """
+    """Return [from node, to node] the latencies in ps: the file's matrix, or base latency and links together."""
     if spec.latency_ns is not None:
         return np.array([[ps(latency_ns) for latency_ns in row] for row in spec.latency_ns], np.int64)
     assert spec.local_latency_ns is not None

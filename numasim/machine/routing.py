@@ -1,6 +1,4 @@
-"""Routes between nodes over links: those that the machine file gives, else those with the fewest links; of several the
-one with the smallest sequence of nodes (model 2.1).
-"""
+"""Routes between nodes over links: the file's, else the fewest links, of several the lowest nodes (model 2.1)."""
 
 from __future__ import annotations
 

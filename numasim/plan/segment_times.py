@@ -58,9 +58,7 @@ class AccessTimes:
         self._latency = plan.machine.latency_ps
 
     def of(self, access: int, node: int, footprint: I64) -> tuple[I64, int]:
-        """Return ([nodes] bytes from and to each home, memory time in ps on ``node``) of ``access`` with the bytes
-        ``footprint`` [nodes] on each home.
-        """
+        """Return ([nodes] bytes from and to each home, ps of memory time on ``node``) of an access to ``footprint``."""
         traffic = footprint * self._factor[access]
         wait = wait_ps(traffic[None, :], self._latency[node], self._mlp[access : access + 1])
         return traffic, int(wait[0])
@@ -155,7 +153,6 @@ def local_waits_ps(plan: Plan) -> I64:
 
 
 def _open_accesses(work: Workload, placement: Placement) -> dict[int, list[int]]:
-    """Return {segment: its open accesses}."""
     waiting = np.flatnonzero(placement.dynamic[work.accesses.region])
     segment = np.searchsorted(work.segment_accesses, waiting, side="right") - 1
     found: dict[int, list[int]] = {}

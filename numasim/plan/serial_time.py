@@ -117,7 +117,6 @@ def _effects_alone(effects: Effects) -> Effects:
 
 
 def _graph_alone(work: Workload) -> Workload:
-    """Return the tasks of a program without ranges and without synchronisation ops."""
     kept = ~work.uses
     return replace(
         work,

@@ -407,7 +407,6 @@ def _own_lines(plan: StealPlan, worker: int) -> list[str]:
 
 
 def _family_lines(plan: StealPlan) -> list[str]:
-    """Return a line for each family of queues."""
     lines = []
     for number, name in enumerate(plan.families):
         which = plan.queues["family"] == number
@@ -481,7 +480,6 @@ def _rule_lines(plan: StealPlan, rule: Level, worker: int) -> list[str]:
 
 
 def _place(rule: Level) -> str:
-    """Return the node or unit that a rule chooses."""
     if rule.anchor is Anchor.LABEL:
         return f"of the {rule.anchors} units that labels name that of the task's label, if it has one"
     if rule.anchor is Anchor.DATA and rule.data is not None:

@@ -66,7 +66,6 @@ def check_background(machine: MachineSpec, model: ModelSpec) -> None:
 
 
 def _check_node(machine: MachineSpec, node: int, path: FieldPath) -> None:
-    """Raise InputError unless ``machine`` has the node ``node``, with memory."""
     if node >= machine.node_count:
         problem = f"there is no node {node} on machine {machine.name!r}"
         raise InputError(problem, path=path, expected=f"0 to {machine.node_count - 1}")

@@ -133,7 +133,6 @@ def _run() -> Schema:
 
 
 def _axes() -> Schema:
-    """Return the schema of the value of ``sweep:``."""
     number = {"type": "number"}
     about = {info.alias or name: info.description for name, info in RangeSpec.model_fields.items()}
     least = {"step": {"exclusiveMinimum": 0}}

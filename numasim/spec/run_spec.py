@@ -88,9 +88,7 @@ def document_of(spec: Described) -> Node:
 
 
 def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> list[Assignment]:
-    """Return the assignments of ``changes`` (from keyword arguments), then those of ``sets`` (from ``--set``), which
-    override them.
-    """
+    """Return the assignments of ``changes`` (keyword arguments), then those of ``sets`` (``--set``), which win."""
     return [*from_mapping(changes or {}), *for_each(sets, from_text)]
 
 
@@ -187,9 +185,7 @@ class Resolver:
         return self._made[key]
 
     def _settings(self, document: Node, inner: tuple[Assignment, ...], hidden: Collection[Key]) -> Mapping[str, Any]:
-        """Return the validated fields of `Settings` by name, without the fields ``hidden``; ``workers`` is required
-        unless it is hidden.
-        """
+        """Return the validated fields of `Settings` by name, without ``hidden`` ones; any other may be required."""
         if "workers" in hidden:
             document = document.replaced("workers", Node(1, document.place), document.place)
         _required(document, "workers")

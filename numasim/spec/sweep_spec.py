@@ -152,7 +152,6 @@ MOST_TRIED, ENOUGH = 300, 100  # the most cells that are tried, and the number o
 
 
 def _in_cell(error: InputError, index: int, point: Point) -> InputError:
-    """Return ``error`` with the cell in its sentence."""
     values = ", ".join(
         f"{name} = {flow_text(value) if isinstance(value, dict) else shown(value)}"
         for name, value in axis_values(point).items()

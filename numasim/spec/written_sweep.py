@@ -32,9 +32,7 @@ HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FI
 
 
 def written(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[str, dict[str, bytes]]:
-    """Return (``document`` after ``assignments`` as text, {path beside the text: contents} of the files that it names);
-    no assignment sets an axis as a whole.
-    """
+    """Return (``document`` after ``assignments`` as text, {path beside the text: contents} of files it names)."""
     writer = _Writer(resolver)
     sweep = document.child("sweep")
     changed, writer.of_axes = _changed(document.without("sweep"), assignments, resolver)
@@ -68,7 +66,6 @@ def _changed(document: Node, assignments: Sequence[Assignment], resolver: Resolv
 
 
 def _whole(field_name: str, node: Node, resolver: Resolver) -> Node:
-    """Return the value of a field as a mapping whose fields can be set."""
     if field_name in CATALOG:
         return resolver.reader.expand(field_name, node)
     return workload_mapping(node) if field_name == "workload" else node

@@ -73,9 +73,7 @@ def _joined(parts: list[I64]) -> I64:
 
 
 def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I64, int]:
-    """Return ([n] the rank of each queue's group, 0 for the nearest, the number of groups), by the first worker of each
-    queue; ``by`` is a kind of unit, `DISTANCE`, or None for one group.
-    """
+    """Return ([n] the rank of each queue's group, nearest 0; the number of groups); ``by`` None is one group."""
     if by is None:
         return np.zeros(len(first), np.int64), min(1, len(first))
     distance = units.distance[position, first]

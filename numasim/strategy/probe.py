@@ -68,9 +68,7 @@ class Outlook(Enum):
 
 
 class Prober:
-    """The interpreter of one run, with what the strategy remembers of every worker (`WorkerState`). A *position* is a
-    worker or, with the number of workers, an extra producer of tasks.
-    """
+    """The interpreter of one run. A *position* is a worker or, with the next number, an extra producer of tasks."""
 
     def __init__(self, plan: StealPlan, seed: int) -> None:
         """Decode ``plan``; draws follow from ``seed``."""
@@ -117,9 +115,7 @@ class Prober:
         return _pick_each(plain, self._victims[worker], view)
 
     def found(self, worker: int, level: int, queue: int, tasks: int) -> None:
-        """Record that a probe of ``queue`` by ``level`` took ``tasks`` tasks (0: none): in the chances of levels, the
-        worker's last victim, and the thief of the queue's worker.
-        """
+        """Record that a probe took ``tasks`` tasks: in chances, the last victim, and the thief of the queue's owner."""
         state = self._states[worker]
         for at, (first, most, hit, miss, elsewhere_hit, elsewhere_miss, chanced) in enumerate(self._chances):
             on_hit, on_miss = (hit, miss) if chanced == level else (elsewhere_hit, elsewhere_miss)

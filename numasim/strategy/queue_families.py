@@ -1,6 +1,4 @@
-"""The task queues of a strategy, by family: a family has a queue for each unit of one kind (worker, core, llc, node,
-socket, machine) that has a worker.
-"""
+"""The task queues of a strategy: a family has a queue for each unit (worker, node, ...) that has a worker."""
 
 from __future__ import annotations
 

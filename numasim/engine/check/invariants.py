@@ -305,7 +305,6 @@ def _every_item(family: RangeFamily) -> Iterator[I64]:
 
 
 def _item_bytes(run: Run, family: RangeFamily) -> int:
-    """Return the bytes that all items of a family move."""
     of_regions = family.count * int(_access_bytes(family.accesses).sum())
     if not family.node_accesses:
         return of_regions
@@ -328,20 +327,16 @@ def _declared_bytes(work: Workload) -> int:
 
 
 def _segment_bytes(work: Workload) -> I64:
-    """Return [segments] the bytes that each segment moves."""
     running = np.concatenate(([0], np.cumsum(_access_bytes(work.accesses))))
     return np.diff(running[work.segment_accesses])
 
 
 def _access_bytes(accesses: Accesses) -> I64:
-    """Return [accesses] the bytes that each access moves."""
     return accesses.row_bytes * accesses.rows * traffic_factor(accesses)
 
 
 def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Counts of synchronisation objects add up to the counters of the run. With a log, they agree with it, and no lock
-    is granted to an actor while another holds it.
-    """
+    """Counts of synchronisation objects add up, and agree with a log, in which no two actors hold a lock at once."""
     for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
         if int(result.sync_objects[name].sum()) != result.counters[f"lock_{name}"]:
             yield f"the {name} of the synchronisation objects do not add up to lock_{name}"

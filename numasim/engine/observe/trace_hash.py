@@ -90,9 +90,7 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` are records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` passes on rows about
-    what actors do over time, None without a watcher.
-    """
+    """``steps`` are records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` passes rows on."""
 
     __slots__ = ("details", "steps", "watch")
 

@@ -101,9 +101,7 @@ class Clock:
         w.event.callbacks = reaction
 
     def schedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Make the end of the worker's segment or item, at ``due_ps``, the worker's pending event. An end after
-        `LATEST_PS` is put right behind that time, at which `refuse` raises.
-        """
+        """Make the end of the worker's segment or item its pending event, at the latest right behind `LATEST_PS`."""
         self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
 
     def reschedule_flow(self, w: Worker, due_ps: int) -> None:

@@ -87,9 +87,7 @@ class Dispatcher(Component):
             self.put_next(w)
 
     def take_up(self, w: Worker) -> bool:
-        """Move tasks from the backlog to the outbox, the last first, as far as the worker has finished the tasks that
-        they wait for, and put them into queues if that takes no time. Return whether the outbox holds a task.
-        """
+        """Move tasks from the backlog to the outbox as the stack's height allows; return whether the outbox has any."""
         while not w.outbox and w.backlog and len(w.stack) < w.backlog[-1][0] and (w.stack or not w.agenda):
             w.outbox.append(w.backlog.pop()[1])
             self.offer_released(w)
@@ -106,9 +104,7 @@ class Dispatcher(Component):
         return False
 
     def _put_locked(self, w: Worker, q: int, lock: int, source: int) -> None:
-        """Put the task into the queue whose lock the worker has got, or choose again if the queue became full meanwhile
-        or if the spilling queue ``source`` got room; release the lock.
-        """
+        """Put the task into the queue whose lock the worker has got, or choose again if queues changed; release it."""
         stands = self._is_full(source) if source >= 0 else not self._is_full(q)
         if stands:
             self._put(w, q, w.outbox.popleft(), source)

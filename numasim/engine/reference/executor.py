@@ -223,14 +223,11 @@ class Executor(Component):
         return not self._spawn_order or self._spawn_order.goes_first(w, task, child)
 
     def _begin(self, w: Worker, child: int) -> None:
-        """Begin ``child`` at once, as its parent spawns it."""
         if self._counts_live:
             self._live.begin(w, child)
 
     def _finish(self, w: Worker, task: int) -> None:
-        """Count a finished task: for the joins that await it, for tasks that depend on it, and for the phase. The end
-        of a called task only gives its place on the stack back to its caller.
-        """
+        """Count a finished task for joins, dependent tasks and the phase; a called task only resumes its caller."""
         program = self._program
         w.stack.pop()
         if self._counts_live and self._live.finish(task) and self._resting:

@@ -18,9 +18,8 @@ from numasim.workload.graph import Op
 
 class JoinRules:
     """Join `help` allows all tasks, `strict` only descendants of the waiting task, `own` only tasks of the own queue.
-
-    In join `leapfrog` a worker steals only from a worker that has begun an awaited task; of several such tasks that
-    have not finished, the one begun last counts (A-48).
+    Join `leapfrog` allows steals only from a worker that has begun an awaited task; of several such tasks that have not
+    finished, the one begun last counts (A-48).
     """
 
     def __init__(self, join: str, program: Program, queues: TaskQueues, prober: Prober) -> None:

@@ -52,9 +52,7 @@ class Liveness:
         return self._run.progress.unfinished, sum(w.tasks for w in self._run.workers)
 
     def deadlock(self, passed: bool = False) -> DeadlockError:
-        """Return the error of a run in which nothing changes any more, except, if ``passed``, that thieves steal tasks
-        from each other without beginning them.
-        """
+        """Return the error of a run in which nothing changes any more, or (``passed``) thieves only pass tasks on."""
         return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now, passed)
 
     def _is_at_work(self, w: Worker) -> bool:

@@ -143,9 +143,7 @@ class Polling(Component):
         self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # {worker: ((its `lap_begin`, wait), sums of a lap)}
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
-        """Count the worker's rounds from ``poll_ps`` on that end before ``until_ps``; return how long they take, in ps;
-        0 if none can be counted.
-        """
+        """Count the worker's rounds from ``poll_ps`` on that end before ``until_ps``; return their time in ps, or 0."""
         if self._work.unsettled:  # in coupled runs: ends of segments are computed anew at the end of this instant
             return 0
         quiet = self._quiet_rounds(w)

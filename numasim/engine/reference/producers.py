@@ -55,9 +55,7 @@ class Producers(Component):
     # ---- worker 0 --------------------------------------------------------------------------------------------------
 
     def produce(self, w: Worker) -> None:
-        """Let worker 0 make the next item: it puts the item into a queue, or executes the item at once if
-        `Dispatcher.must_inline` says so. After the last item, the production leaves its stack.
-        """
+        """Let worker 0 make the next item and queue it, or execute it if `must_inline`; without an item, end."""
         if not self._left_for_master:
             w.stack.pop()
             return

@@ -182,9 +182,7 @@ def makespan_ps(run: Run) -> int:
 
 
 def _written_out(run: Run) -> Run:
-    """Return the run of the plan with a row for every task, which this engine needs; some plans keep one row for equal
-    subtrees. Raises InputError if there are too many tasks.
-    """
+    """Return the run with a row for every task, which this engine needs. Raises InputError if they are too many."""
     try:
         return run.unfolded()
     except InputError as error:

@@ -39,9 +39,7 @@ NO_TASK = 2**64 - 1  # in place of a task, in the record of the event at which a
 
 
 class Takers(NamedTuple):
-    """The takers of a queue as sets of bits, one a worker: ``now`` those at present, ``sure`` those that stay takers
-    until the iteration (the pass through the program's outermost loop) ends.
-    """
+    """The takers of a queue as bits: ``now`` those at present, ``sure`` those until the program's iteration ends."""
 
     sure: int
     now: int
@@ -91,9 +89,7 @@ class Resting(Component):
     # ---- searching -------------------------------------------------------------------------------------------------
 
     def begin_search(self, w: Worker) -> None:
-        """Let a worker that has become idle search, unless it may sleep, too many workers search, its own queue is
-        empty and it has no task taken in advance.
-        """
+        """Let an idle worker search, unless it may sleep, too many workers search and it has no task to begin."""
         w.pushes_seen = -1
         w.timeouts = 0
         if not self._may_sleep(w) or self._has_room(w) or self._keeps_tasks(w):
@@ -174,7 +170,6 @@ class Resting(Component):
         return list(found.values())
 
     def _takers(self, q: int) -> Takers:
-        """Return the takers of queue ``q``."""
         if not self._owners:
             return self._everybody
         queues = self._queues
@@ -372,7 +367,7 @@ class Resting(Component):
             self._wake_some(w, self._takers(q), 1)
 
     def subtree_ended(self, actor: Worker) -> None:
-        """After the end of a live subtree, wake a taker of each queue that only gates had closed to all workers."""
+        """Wake a taker of each queue with tasks that is not covered and has no sure takers: a gate may be open now."""
         for takers in self._uncovered() if self._owners else ():
             if not takers.sure:
                 self._wake_some(actor, takers, 1)
@@ -418,9 +413,7 @@ class Resting(Component):
         w.wake_ps = self._clock.now + delay_ps
 
     def _waking_ps(self, actor: Worker | Producer, w: Worker) -> int:
-        """Return the time in ps from the wake-up call to sleeper ``w`` until ``w`` runs: it depends on whether caller
-        and sleeper share a node, and is longer after a long sleep.
-        """
+        """Return the ps until sleeper ``w`` runs: more from another node or after a long sleep, as costs say."""
         costs = self._plan.costs
         asleep = w.sleep == Sleep.ASLEEP and self._clock.now - w.slept_since > costs.deep_ps
         return self._tables.wake_ps[w.node != actor.node] + (costs.deep_wake_ps if asleep else 0)
@@ -455,7 +448,6 @@ class Resting(Component):
             w.probing_before_ps = w.idle_steal_ps
 
     def _report_sleep(self, w: Worker, began_ps: int) -> None:
-        """Report to the watch a sleep that ends now."""
         if self._recorder.watch:
             self._recorder.watch.stretch(Watched.PARKED, w.id, began_ps, self._clock.now)
         w.began = self._clock.now

@@ -119,7 +119,6 @@ class SteadyProduction:
                 self._move_on(p, family, moment, taken_before(steady, moment.time_ps))
 
     def _is_steady(self) -> bool:
-        """Tell whether nothing happens but the taking and the making of equal items."""
         run, rows = self._run, self._run.program.rows
         return (
             self._may_be_steady

@@ -73,9 +73,7 @@ class Stretches(Component):
         self._on_end = run.clock.reaction(self._end)
 
     def start_item(self, w: Worker, task: int) -> None:
-        """Start an item as a stretch with the items behind it, if these are a range in the worker's own queue and the
-        worker is in no join; else start the item alone.
-        """
+        """Start an item, outside of joins as a stretch with the range of items behind it in the worker's own queue."""
         entry = self._own_range(w) if len(w.stack) == 1 else None  # a join may end after any item
         if entry is None:
             self._known.start_item(w, task)
@@ -137,7 +135,6 @@ class Stretches(Component):
         self._proceed(w)
 
     def _count(self, w: Worker, stretch: Stretch) -> None:
-        """Count the items of a finished stretch as if each had ended with an event."""
         done = stretch.planned + 1
         items, total, local = stretch.items[:done], stretch.total_ps[:done], stretch.local_ps[:done]
         tasks = items + self._tables.range_base[stretch.family]

@@ -128,9 +128,7 @@ class Thief(Component):
         return self._start_round(w)
 
     def _pop_own(self, w: Worker, keep: int | None) -> bool:
-        """Begin a task of the slot, else of the own queue if this queue holds more than ``keep`` tasks (None: more than
-        its threshold s; A-10). Return whether a task was begun.
-        """
+        """Begin a task of the slot, else of the own queue if it holds more than ``keep`` (None: than s; A-10)."""
         if w.slot is not None and self._queues.length[w.slot] and self._pop(w, w.slot, 0):
             w.slot_run += 1
             return True
@@ -141,9 +139,7 @@ class Thief(Component):
         return True
 
     def _pop(self, w: Worker, q: int, least: int) -> bool:
-        """Begin the next task of the worker's queue ``q`` if it holds more than ``least`` tasks and the worker's join
-        allows the task; return whether a task was begun.
-        """
+        """Begin the next task of queue ``q`` if it has more than ``least`` and the join allows it; return whether."""
         queues = self._queues
         end = self._own_end[q]
         if self._lines:
@@ -315,9 +311,7 @@ class Thief(Component):
     # ---- rounds ----------------------------------------------------------------------------------------------------
 
     def _start_round(self, w: Worker) -> bool:
-        """Begin a round, or go on with a round that the back-off after a probe has interrupted (A-30). Return whether
-        the worker has something to run. A round under locks begins after the overhead that is owed.
-        """
+        """Begin a round, or go on with one that a back-off after a probe has interrupted (A-30); return as `seek`."""
         if w.naps and self._resting:
             self._resting.end_nap(w)
         if w.round_goes_on:
@@ -400,9 +394,7 @@ class Thief(Component):
     # ---- steals ----------------------------------------------------------------------------------------------------
 
     def _look(self, w: Worker) -> None:
-        """Let the worker's probe look at its queue. If it sees tasks and has to lock the queue, it steals once it has
-        the lock; it is fruitless if another worker has the lock.
-        """
+        """Let the probe look at its queue, and steal once it has the queue's lock, if there is one and it is free."""
         if self._lazy_queues:
             self._lazy_queues.observe(w.target)
         count = self._found(w)
@@ -440,9 +432,7 @@ class Thief(Component):
         return count
 
     def _take_effect(self, w: Worker, count: int) -> None:
-        """Steal ``count`` tasks, or, if there are none, go on with the round; count the probe as a steal attempt,
-        unless its level looks at the worker's own queues.
-        """
+        """Steal ``count`` tasks, or, if there are none, go on with the round; count steal attempts."""
         q, level = w.target, w.level
         if self._tables.attempt[level]:
             self._count_attempt(w, q, count)
@@ -514,9 +504,7 @@ class Thief(Component):
             raise self._liveness.deadlock(passed=True)
 
     def _missed(self, w: Worker) -> bool:
-        """Go on after a fruitless probe: with the task behind an ended join, a task taken in advance, a back-off or the
-        next probe. Return whether the worker has something to run.
-        """
+        """Go on after a fruitless probe; return whether the worker has something to run."""
         if self._joins.is_over(w) or self._begin_reserved(w):
             return True
         if self._backs_off_after_probes and not w.polling:

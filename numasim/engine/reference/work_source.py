@@ -179,9 +179,7 @@ class WorkSource(Component):
         self.start_phase()
 
     def _sums(self) -> tuple[int, ...]:
-        """Return counts from the begin of the run up to now: executed tasks, bytes moved from and to the own node's
-        memory, from and to other nodes', bytes from caches, and the counts of steals named in `STEALS`.
-        """
+        """Return executed tasks, local, remote and cached bytes, and counts of steals, from the begin of the run on."""
         moved = self._memory.work.node_bytes()
         local = int(np.trace(moved))
         steals = (sum(getattr(w, name) for w in self._workers) for name in STEALS)

@@ -59,9 +59,7 @@ def span_of(iterations: Iterations) -> tuple[int, int]:
 
 
 class Sometimes(Model):
-    """When a level or a rule is in force: in which iterations (passes through an outermost loop of the program), and
-    with which switch on or off.
-    """
+    """When a level or a rule is used: in which iterations of the program, and with which switch on or off."""
 
     iterations: Iterations = Field(
         (0, "last"),

@@ -196,7 +196,6 @@ class PackingTuner(Frozen):
         return search, Controls(tiers=tiers_of_packing(program, search.tried))
 
     def _profiled(self, program: Program, measures: Measures) -> tuple[Search | None, Controls]:
-        """Return the state and controls after the first iteration of a loop."""
         ran = tasks_of_loop(program, measures.phase)
         rule = self.tune.cpu_bound
         if rule != "none" and is_cpu_bound(rule, measures.misses[ran], program.compute_ps[ran]):

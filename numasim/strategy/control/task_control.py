@@ -84,7 +84,6 @@ def known_program(
 
 
 def _depth(parent: I64) -> I64:
-    """Return [tasks] the number of tasks above each task."""
     depth = np.zeros(len(parent), np.int64)
     for number, tasks in enumerate(levels(parent)):
         depth[tasks] = number

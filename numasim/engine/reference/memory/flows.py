@@ -277,7 +277,6 @@ class Flows(Component):
             self._report_loads(self._recorder.watch)
 
     def _report_loads(self, watch: Watch) -> None:
-        """Report to the watch the use of each resource whose use has changed."""
         loads = self._loads()
         for resource in sorted(loads.keys() | self._loads_reported.keys()):
             if loads[resource] != self._loads_reported[resource]:

@@ -100,9 +100,7 @@ class KnownTimes(Component):
         """Do nothing: the time of a segment or item is counted at its start."""
 
     def touch(self, w: Worker, segment: int) -> int:
-        """Touch the pages of a segment that may place or move some; return its time in ps. The time of faults and
-        migrations is overhead that the worker owes.
-        """
+        """Touch the pages of a segment; return its time in ps. The time of faults and migrations is owed overhead."""
         ledger = self._ledger
         wait = int(self._times.settled_ps[w.node, segment])
         for access in self._open_accesses[segment]:

@@ -88,9 +88,7 @@ class Scanner:
         return scanned
 
     def hint(self, region: int, unit: int, node: int) -> bool:
-        """Count a hinting fault of a worker on ``node`` at a unit; return whether the unit migrates to ``node``: after
-        ``migrate_after`` such faults in a row from this node.
-        """
+        """Count a hinting fault at a unit; return whether the unit migrates, after several in a row from ``node``."""
         if self._node[region][unit] != node:
             self._node[region][unit] = node
             self._in_a_row[region][unit] = 0

@@ -180,9 +180,7 @@ class Transactions(Component):
             held += [Held(words + number, w.id, since_ps, now) for number, since_ps in attempt.writes.items()]
 
     def _abort(self, w: Worker, memory: int, number: int, other: int) -> bool:
-        """Abort the worker's attempt, which met worker ``other`` at object ``number``; schedule the overhead of the
-        abort, and begin the next attempt behind it. Return False.
-        """
+        """Abort the attempt, which met worker ``other`` at object ``number``, and begin the next one; return False."""
         attempt, task = self._attempts[w.id], w.stack[-1]
         self._recorder.detail(ABORT, w.id, task, number)
         self._owners.objects[number].conflicts += 1

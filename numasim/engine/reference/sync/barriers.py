@@ -74,9 +74,7 @@ def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple
 
 
 def read_out(times: LineTimes, line: Line, time_ps: int, readers: Sequence[int]) -> dict[int, int]:
-    """Return {reader: time in ps} when each of ``readers``, one after the other, has read the line that its owner wrote
-    at ``time_ps``; the last reader keeps the line.
-    """
+    """Return {reader: ps} when each reader, in turn, has read the line that its owner wrote at ``time_ps``."""
     writer, leave = line.owner, {}
     for reader in readers:
         line.owner = writer

@@ -152,7 +152,6 @@ class SyncObjects(Component):
         waiter.then(waiter.actor)
 
     def _end_wait(self, waiter: Waiter) -> None:
-        """Count the actor's wait for a lock as overhead."""
         now, watch = self._clock.now, self._recorder.watch
         if waiter.actor >= len(self._workers):
             self._producers[-1].overhead_ps += now - waiter.since_ps
@@ -186,7 +185,6 @@ class SyncObjects(Component):
         self._proceed(w)
 
     def _spin(self, w: Worker) -> None:
-        """Wait, and keep the core busy."""
         w.waiting = w.spins = True
         self._activity_changed()
 
@@ -242,7 +240,6 @@ class SyncObjects(Component):
             self._clock.instead(w, self._on_leave)
 
     def _leave_barrier(self, w: Worker) -> None:
-        """Let a worker go on behind a barrier."""
         self._stop_spinning(w)
         if self._recorder.watch:
             self._recorder.watch.stretch(Watched.BARRIER, w.id, w.began, self._clock.now)
