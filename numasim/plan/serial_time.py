@@ -102,7 +102,7 @@ def alone(plan: Plan) -> Plan:
         tuning=None,
         helpers=None,
         idle=None,
-        skippable=False,  # depth first means continuations in queues
+        skippable=False,  # depth first puts begun tasks into queues, with which no run can skip ahead
     )
 
 

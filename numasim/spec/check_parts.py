@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_workers(machine: MachineSpec, workers: int) -> None:
-    """Raise InputError, with the path of the field as all functions here, for more workers than hardware threads."""
+    """Raise InputError for more workers than hardware threads; its path is the field, as in all functions here."""
     if workers > machine.threads:
         problem = f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads"
         raise InputError(problem, path=("workers",), expected=f"1 to {machine.threads}")

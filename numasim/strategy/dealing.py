@@ -135,7 +135,7 @@ def _cheapest(known: KnownItems) -> I64:
 
 
 def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
-    """Return [items] the cheapest unit if its node has the share ``exclusivity`` of the bytes, else NOBODY."""
+    """Return [items] the cheapest unit if its node has the share ``exclusivity`` of an item's bytes, else NOBODY."""
     cheapest = _cheapest(known)
     there = known.bytes[np.arange(known.items), known.node[cheapest]]
     share = ppm(spec.exclusivity)

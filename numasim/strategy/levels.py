@@ -52,7 +52,7 @@ ANNOUNCED: dict[Announcement, tuple[int, int]] = {  # the latched VICTIM status 
 
 
 def _length_bounds(condition: LengthCondition) -> tuple[int, int]:
-    """Return (the length, or mark of a threshold, from which on a bit is set; that up to which it is cleared)."""
+    """Return (length from which on a bit is set, length up to which it is cleared), each perhaps a mark for S or s."""
     length = condition.length if condition.length is not None else condition.below
     if isinstance(length, str):
         return AT_MARK[length], BELOW_MARK[length]

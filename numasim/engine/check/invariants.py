@@ -271,7 +271,7 @@ def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
     """Nodes hold as many pages as were placed before the run or by page faults, and no more than the regions have; page
-    faults of items on memory of their own do not count here. Items give back as many pages as they declare.
+    faults of items on fresh memory outside of regions do not count. Items give back as many pages as they declare.
     """
     rules, work = run.plan.placement, run.plan.workload
     fresh = freed = 0

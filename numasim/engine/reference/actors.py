@@ -120,7 +120,7 @@ class Worker:
     woken: bool = False  # the worker has been woken, and has found no task since
 
     # what the worker does, as far as it changes the speed of other workers of the core and the socket
-    waiting: bool = False  # has no pending event: waits for a child, lock, barrier, condition or a waker
+    waiting: bool = False  # has no pending event: waits for a child, lock, barrier or condition, or sleeps
     works: bool = False  # executes a segment or range item in a coupled run
     rests: bool = False  # asleep, or without a part in the phase
     spins: bool = False  # waits for a lock, an atomic word or at a barrier, and keeps the core busy

@@ -188,7 +188,7 @@ class Resting(Component):
         return workers & sum(each << at for at, each in enumerate(passes))
 
     def _who_can_cover(self, takers: Takers) -> int:
-        """Return the bits of the workers that cover a queue by searching: the sure takers if one sleeps, else all."""
+        """Return the bits of the takers that count for coverage: the sure ones if one of them sleeps, else all."""
         sleeps = any(takers.sure >> sleeper & 1 for sleeper in self._sleepers)
         return takers.sure if sleeps else takers.now
 

@@ -122,7 +122,7 @@ class Tables:
         return self._plan.machine.probe_ps or (costs.probe_ps, costs.probe_remote_ps)
 
     def probe_ps(self, worker: int) -> list[int]:
-        """Return [queues] the time in ps from the start of the worker's probe of each queue until the probe sees it."""
+        """Return [queues] the time in ps of the worker's probe of each queue, up to the instant at which it looks."""
         near, far = self.probe_costs_ps
         node = int(self._plan.workers.node[worker])
         base = [far if self.home(q, node) != node else near for q in range(len(self._home))]

@@ -106,9 +106,8 @@ class Thief(Component):
     # ---- own queue -------------------------------------------------------------------------------------------------
 
     def seek(self, w: Worker) -> bool:
-        """Begin a task of the agenda (given to this worker alone), else an own task, else search; before own tasks,
-        probe the levels that are due between tasks. Return False if the worker now waits for a probe or a back-off.
-        """
+        """Begin a task of the agenda (given to this worker alone) or of its queues, else search; before its queues,
+        probe levels that are due between tasks. Return whether the worker has something to run."""
         if self._yield_ps and w.tasks != w.looked:
             w.looked = w.tasks
             w.owed_ps += self._yield_ps
@@ -394,7 +393,9 @@ class Thief(Component):
     # ---- steals ----------------------------------------------------------------------------------------------------
 
     def _look(self, w: Worker) -> None:
-        """Let the probe look at its queue, and steal once it has the queue's lock, if there is one and it is free."""
+        """Let the probe look at its queue and steal. If the queue has a lock, the probe takes the lock first, and finds
+        nothing if another worker has it.
+        """
         if self._lazy_queues:
             self._lazy_queues.observe(w.target)
         count = self._found(w)
