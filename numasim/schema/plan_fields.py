@@ -1,7 +1,9 @@
 """The fields of a plan: names, types, shapes and bounds, in the order in which they are read.
 
 The native engine is given them as a dict of arrays (`numasim.engine.native`), the runtime as a file
-(`numasim.runtime.fields_file`). Times are in ps, sizes in bytes, shares in parts per million (ppm).
+(`numasim.runtime.fields_file`). Times are in ps, sizes in bytes, shares in parts per million (ppm). A row is a task of
+the graph; a segment is a part of a task that computes and accesses memory; a range is many similar tasks, its items, by
+one rule (a family). The home of a byte is the node whose memory holds it. Notes become comments in C.
 """
 
 from __future__ import annotations

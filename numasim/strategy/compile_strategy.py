@@ -168,10 +168,9 @@ def _check_producer_can_dispatch(plan: StealPlan) -> None:
         if rule.anchor is Anchor.LABEL or rule.copies or not rule.is_always:
             continue
         asked = rule.data
+        # the producer makes range items, which have no predecessor
         takes_items = asked is None or (asked.source and not (asked.looks or asked.uneven or asked.here))
-        if takes_items and (
-            rule.anchor is not Anchor.ME or rule.row(plan.workers).groups
-        ):  # a range item waits for no task
+        if takes_items and (rule.anchor is not Anchor.ME or rule.row(plan.workers).groups):
             return
     problem = "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks"
     raise InputError(problem, path=("dispatch",), expected="a rule such as {to: any, pick: round-robin}")

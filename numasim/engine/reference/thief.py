@@ -106,8 +106,7 @@ class Thief(Component):
     # ---- own queue -------------------------------------------------------------------------------------------------
 
     def seek(self, w: Worker) -> bool:
-        """Begin a task of the agenda (given to this worker alone) or of its queues, else search; before its queues,
-        probe levels that are due between tasks. Return whether the worker has something to run."""
+        """Begin a task of agenda or queues, or probe for one; return whether the worker has something to run now."""
         if self._yield_ps and w.tasks != w.looked:
             w.looked = w.tasks
             w.owed_ps += self._yield_ps
