@@ -1,8 +1,8 @@
-"""A whole number for each item of a range: given item by item, or drawn at random from a table (model 3.5).
+"""Amounts: a whole number (ps or bytes) for each item of a range, listed or drawn from a table (model 3.5).
 
-A table has parts with weights. A first random number finds a part, with a probability in proportion to its weight. A
-second random number finds a whole number from the part's lowest to its highest number, all equally likely. Every
-distribution is thus a histogram, and drawing uses integer arithmetic alone.
+A range is many similar tasks, called items. Each item has a stream of random numbers of its own. A table has parts with
+weights. A first random number finds a part, with a probability in proportion to its weight. A second random number
+finds a whole number from the part's lowest to its highest number, all equally likely.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from numasim.frozen import Frozen
 
 I64 = npt.NDArray[np.int64]
 
-COMPUTE_NUMBER = 2  # the first of the two numbers of an item's stream that find the compute time in a table
+COMPUTE_NUMBER = 2  # an item's random numbers 2 and 3 draw its compute time from a table
 WORD = 1 << 64
 
 
 def number_of_access(access: int) -> int:
-    """Return the first of the two numbers of an item's stream that find the amount of node access ``access``."""
+    """Return the place of the first of the two random numbers that draw an item's bytes of node access ``access``."""
     return COMPUTE_NUMBER + 2 + 2 * access
 
 
 def numbers_of_pages(accesses: int) -> tuple[int, int]:
-    """Return the first number for ``fresh`` and for ``freed``, for an item with ``accesses`` node accesses."""
+    """Return the first random numbers for ``fresh`` and ``freed`` bytes of an item with ``accesses`` node accesses."""
     return number_of_access(accesses), number_of_access(accesses + 1)
 
 
 class Amounts(Frozen):
-    """``items`` has the number of each item; empty if runs draw the numbers from a table. All arrays are read-only."""
+    """The numbers of all items (``items``), or a table (the other arrays). The arrays of the unused form are empty."""
 
-    items: I64
-    weight: I64  # [parts] 1 or more; empty if the numbers are given
-    low: I64  # [parts]
-    high: I64  # [parts]
+    items: I64  # [items] the number of each item
+    weight: I64  # [parts] weight of each part of the table, 1 or more
+    low: I64  # [parts] lowest number of each part
+    high: I64  # [parts] highest number of each part
 
     @classmethod
     def of_items(cls, numbers: npt.ArrayLike) -> Amounts:
@@ -84,13 +84,13 @@ class Amounts(Frozen):
         return int(sum((end - start) * (low + high) for start, end, low, high in pairs)) // (2 * WORD)
 
     def mean_of(self, items: I64 | None) -> int:
-        """Return the mean of some items, rounded down, or of all items if ``items`` is empty or numbers are drawn."""
+        """Return the mean number of the given ``items``, rounded down; `mean` if no items are given or listed."""
         if items is None or not len(items) or not len(self.items):
             return self.mean
         return exact_sum(self.items[items]) // len(items)
 
     def most_of(self, count: int) -> int:
-        """Return the sum over ``count`` items: exact if numbers are given, else ``count`` times the highest number."""
+        """Return the sum over all ``count`` items; ``count`` times the highest number if items are not listed."""
         return exact_sum(self.items) if len(self.items) else count * self.most
 
     @cached_property
@@ -100,11 +100,11 @@ class Amounts(Frozen):
 
     @cached_property
     def starts(self) -> U64Array:
-        """[parts] the lowest 64-bit number that finds each part; a part ends where the next part begins."""
+        """[parts] the lowest 64-bit random number that selects each part."""
         return np.array(self._starts, np.uint64)
 
     def of(self, items: I64, seed: int, number: int) -> I64:
-        """Return [items] amounts; numbers ``number`` and ``number + 1`` of an item's stream give a drawn amount."""
+        """Return [items] the amounts of ``items``; random numbers ``number`` and the next of each item draw amounts."""
         if len(self.items):
             return self.items[items]
         if self.fixed:
@@ -116,7 +116,7 @@ class Amounts(Frozen):
 
 
 def exact_sum(numbers: I64) -> int:
-    """Return the exact sum, which may have more than 63 bits."""
+    """Return the exact sum of ``numbers``, which may have more than 63 bits."""
     halves = numbers >> 32, numbers & 0xFFFFFFFF
     return (int(halves[0].sum()) << 32) + int(halves[1].sum())
 

@@ -1,8 +1,9 @@
-"""The frozen arrays of a `Workload`, made from trees of tasks. Each task has one of a few shapes (op programs).
+"""The read-only arrays of a `Workload`, built from trees of tasks that share a few op programs, called shapes.
 
-A generator gives the parent and the `Shape` of every task. It may number the tasks in any way in which siblings ascend
-in program order. The `Draft` renumbers the tasks to preorder. The generator then sets compute times and accesses, as
-arrays over the tasks of a shape.
+An op is a step of a task: run a segment, spawn or call a child, wait, or use a synchronisation object. A segment, the
+work of one RUN, is a compute time and memory accesses. A generator gives the parent and the `Shape` of every task, with
+siblings numbered in program order. `Draft` renumbers the tasks depth first (preorder). The generator then sets compute
+times and accesses, as arrays over the tasks of a shape.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from numasim.workload.graph import (
 from numasim.workload.sync_parameters import SyncObject
 
 Numbers = npt.NDArray[Any] | int
-ARGUMENT = 32  # bits of an op's argument, below its code
+ARGUMENT = 32  # lowest bits of an op in `programs_of`, which hold the op's argument; the higher bits hold its code
 
 ONCE = {"rows": 1, "passes": 1}  # columns of accesses that are 1, not 0, if they are left out
 ACCESS_TYPES = {
@@ -111,21 +112,21 @@ class Draft:
         self._accesses = {name: np.zeros(total, kind) for name, kind in ACCESS_TYPES.items()}
 
     def tasks(self, shape: int) -> I64:
-        """Return the generator's own ids of the tasks of ``shape``, in the order that `compute` and `access` need."""
+        """Return the tasks of ``shape`` by the generator's ids, in the order in which `compute` takes their times."""
         found: I64 = self.order[self._shape == shape]
         return found
 
     def compute(self, shape: int, compute_ps: Numbers, run: int = 0) -> None:
-        """Set the compute time of RUN number ``run`` of every task of ``shape``."""
+        """Set the compute time, in ps, of the RUN op number ``run`` of every task of ``shape``."""
         self._compute_ps[self._segments_of(shape, run)] = compute_ps
 
     def compute_runs(self, shape: int, compute_ps: Numbers) -> None:
-        """Set the compute times of the RUNs of ``shape``: [runs], or [tasks, runs] in the order of `tasks`."""
+        """Set the compute times, in ps, of the RUNs of ``shape``: [runs], or [tasks, runs] in the order of `tasks`."""
         runs = np.arange(len(self._shapes[shape].kernels))
         self._compute_ps[self._segments_of(shape, 0)[:, None] + runs] = compute_ps
 
     def access(self, shape: int, number: int, *, run: int = 0, **columns: Numbers) -> None:
-        """Set access ``number`` of RUN ``run`` of every task of ``shape``; arrays are in the order of `tasks`.
+        """Set access ``number`` of the RUN op ``run`` of every task of ``shape``; arrays are in the order of `tasks`.
 
         The ``columns`` are those of `Accesses`; a column that is left out is 0, or 1 for ``rows`` and ``passes``.
         """
@@ -142,8 +143,8 @@ class Draft:
     ) -> Workload:
         """Return the frozen workload; ``rest`` are arguments of `workload_of`, such as its regions and kernels.
 
-        ``phases`` (default: one phase of all roots) have final task ids, which ``position`` gives. ``edges``
-        (predecessors, successors) have the ids of the generator.
+        ``phases`` (default: one phase of all roots) have the ids after renumbering, which ``position`` gives. ``edges``
+        are dependences (tasks, tasks that wait for them) in the generator's ids.
         """
         roots = tuple(np.flatnonzero(self.parent < 0).tolist())
         ends = [self.position[side] for side in edges] if edges else None
@@ -163,9 +164,9 @@ class Draft:
 
 
 def depth_first(parent: I64) -> tuple[I64, I64, I64]:
-    """Return (order, position, parent) of tasks renumbered depth first; ``parent`` [tasks] is -1 for a root.
+    """Renumber a forest depth first, given the ``parent`` [tasks] of each task, -1 for a root.
 
-    ``order`` has the old number of each task, and ``position`` the new number by the old number.
+    Return (the old number by the new number, the new number by the old number, the new parent by the new number).
     """
     order = preorder(parent)
     position = np.empty_like(order)
@@ -174,9 +175,9 @@ def depth_first(parent: I64) -> tuple[I64, I64, I64]:
 
 
 def programs_of(ops: Sequence[Sequence[int]], order: I64, position: I64) -> tuple[I64, I64, I64, I64]:
-    """Return (op_ptr, op_code, op_arg) of the tasks in ``order``, and the old numbers of the segments in the new order.
+    """Return (op_ptr, op_code, op_arg) of the tasks in ``order``, and [segments] each segment's old number.
 
-    ``ops`` [tasks] are op programs by old number; each op is one number, its code above `ARGUMENT` bits of argument.
+    ``ops`` [tasks] are op programs by old number of the task; an op is its code above `ARGUMENT` bits of argument.
     """
     lengths = np.fromiter(map(len, ops), np.int64, len(ops))
     flat = np.fromiter(chain.from_iterable(ops), np.int64, int(lengths.sum()))
@@ -190,7 +191,7 @@ def programs_of(ops: Sequence[Sequence[int]], order: I64, position: I64) -> tupl
 
 
 def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
-    """Return (successor_ptr [tasks + 1], successor) of dependences; repeated pairs count once, and tasks ascend."""
+    """Return (successor_ptr [tasks + 1], successor): the tasks that wait for each task, ascending, each once."""
     edges = np.unique(source.astype(np.int64) * tasks + target)
     return offsets(np.bincount(edges // tasks, minlength=tasks)), edges % tasks
 
@@ -216,11 +217,11 @@ def workload_of(
     words: Sequence[SyncObject] = (),
     **rest: Any,
 ) -> Workload:
-    """Return the workload of these columns, in the types of `Workload` and read-only. Default: no tasks.
+    """Return the workload with these arrays, converted to the types of `Workload` and read-only. Default: no tasks.
 
-    A single ``kernel``, ``kind`` or ``parent`` counts for all segments or tasks. ``accesses`` are the pointer into the
-    accesses and the columns of `accesses_of`. ``successors`` are ``successor_ptr`` and ``successor``. ``rest`` are
-    other fields of `Workload`.
+    A single ``kernel``, ``kind`` or ``parent`` counts for all segments or tasks. ``accesses`` are the array
+    ``segment_accesses`` and the arguments of `accesses_of`. ``successors`` are ``successor_ptr`` and ``successor``.
+    ``rest`` are other fields of `Workload`.
     """
     rows, segments = len(op_ptr) - 1, len(compute_ps)  # type: ignore[arg-type]
     access_ptr, columns = accesses or (np.zeros(segments + 1, np.int64), {})
@@ -297,9 +298,9 @@ def ragged_family(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> RangeFamily:
-    """Return a range whose items compute for ``compute`` ps and access bytes on given nodes, but no region.
+    """Return a range of ``count`` items that compute for ``compute`` ps and access bytes on given nodes, but no region.
 
-    An item touches ``fresh`` bytes of memory for the first time and gives back ``freed`` bytes.
+    An item touches ``fresh`` bytes of memory for the first time and returns ``freed`` bytes to the operating system.
     """
     low_ps, high_ps, unlike = compute_bounds(compute)
     none = frozen(np.zeros(0, np.int64))
@@ -308,7 +309,10 @@ def ragged_family(
 
 
 def made_of(spec: Any) -> dict[str, Any]:
-    """Return the fields ``name`` and ``parameters`` of the workload of a model, with plain numbers and texts."""
+    """Return the fields ``name`` and ``parameters`` of the workload that the parameters ``spec`` generate.
+
+    Values other than whole numbers, texts and None become texts.
+    """
     parameters = spec.model_dump(exclude={"name"}).items()
     plain = {key: value if isinstance(value, int | str | None) else str(value) for key, value in parameters}
     return {"name": spec.name, "parameters": plain}

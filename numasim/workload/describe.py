@@ -1,4 +1,7 @@
-"""A workload in a few lines of text: its size, its critical path, its memory, and the facts of its generator."""
+"""A workload in a few lines of text: its size, critical path and memory, and quantities that its generator states.
+
+A range is many similar tasks, its items. A region is a contiguous piece of the program's memory.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from numasim.workload.one_worker import by_task, segment_sums, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 NO_LATENCY_PS = 0
-MOST_SHOWN = 40  # most regions that have a line each
+MOST_SHOWN = 40  # regions; a workload with more regions has one line for all regions
 
 
 def describe(workload: Workload) -> str:
-    """Return lines on tasks, depth, critical path, compute time, regions and facts; times exclude memory accesses."""
+    """Return a text about the whole workload; its times, in ps, are compute times without memory accesses."""
     return "\n".join(_lines(workload)) + "\n"
 
 
@@ -59,7 +62,7 @@ def _regions(workload: Workload) -> Iterator[str]:
 
 
 def _ragged(family: RangeFamily) -> Iterator[str]:
-    """Yield lines on the amounts of a range whose items differ; no line for a range of equal items."""
+    """Yield lines on the `Amounts` of a range: compute times, and bytes that items access, touch first or give back."""
     if family.compute is not None:
         least, most, mean = family.low_ps, family.high_ps, family.compute.mean
         yield f"  range            {family.count:,} items of {least:,} to {most:,} ps, {mean:,} on average"
@@ -78,13 +81,13 @@ def _sizes(amounts: Amounts, count: int) -> str:
 
 
 def _footprint(accesses: Accesses, region: int | None = None) -> I64:
-    """Return [accesses] the bytes of each access, counted once a pass; 0 for accesses outside a given ``region``."""
+    """Return [accesses] the bytes of each access, times its passes; 0 for accesses outside a given ``region``."""
     size = accesses.row_bytes * accesses.rows * accesses.passes
     return size if region is None else np.where(accesses.region == region, size, 0)
 
 
 def _graph_bytes(workload: Workload, region: int | None = None) -> int:
-    """Return the bytes that all accesses of tasks move, in ``region`` or in all regions."""
+    """Return the bytes that all tasks access, each tree counted once, in ``region`` or in all regions."""
     by_segment = segment_sums(_footprint(workload.accesses, region), workload.segment_accesses)
     inside = workload.below(by_task(workload, by_segment))
     return sum(int(inside[root]) for root in workload.trees)

@@ -1,6 +1,6 @@
-"""Index arithmetic on forests in arrays: children in CSR form, depth-first preorder, ragged ranges.
+"""Index arithmetic on forests of tasks in arrays: children in CSR form, depth-first preorder, runs of indices.
 
-All functions handle all tasks of one depth of the forest at once, so that a million tasks take a fraction of a second.
+The functions loop over the depths of the forest, not over tasks: a million tasks take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ I64 = npt.NDArray[np.int64]
 
 
 def offsets(lengths: npt.NDArray[Any]) -> I64:
-    """Return the prefix sums [n + 1] of ``lengths`` [n]: the begin of each interval and the end of the last one."""
+    """Return the running sums [n + 1] of ``lengths`` [n], from 0: where each interval begins and the last one ends."""
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found
 
 
 def ragged(starts: I64, lengths: I64) -> I64:
-    """Return ``lengths[i]`` indices from ``starts[i]`` on for each i, one interval after another."""
+    """Return for each i the indices ``starts[i]`` to ``starts[i] + lengths[i] - 1``, all in one array."""
     begin = offsets(lengths)
     return np.arange(begin[-1]) + np.repeat(starts - begin[:-1], lengths)
 
 
 def children(parent: I64) -> tuple[I64, I64]:
-    """Return (ptr [tasks + 2], child [tasks]) of a forest; -1 marks a root.
+    """Return (ptr [tasks + 2], child [tasks]) of a forest, given ``parent`` [tasks], -1 for a root.
 
     The roots are ``child[ptr[0]:ptr[1]]``, task t's children ``child[ptr[t + 1]:ptr[t + 2]]``, both in ascending id.
     """
@@ -35,7 +35,7 @@ def children(parent: I64) -> tuple[I64, I64]:
 
 
 def levels(parent: I64) -> list[I64]:
-    """Return the ids of each depth, roots first; siblings are neighbours, in ascending id."""
+    """Return for each depth an array of the ids of its tasks, roots first; siblings are neighbours, in ascending id."""
     ptr, child = children(parent)
     found = []
     level = child[: ptr[1]]
@@ -56,8 +56,8 @@ def preorder(parent: I64) -> I64:
         position[roots] = offsets(size[roots])[:-1]
     for level in by_depth[1:]:
         above, before = parent[level], offsets(size[level])[:-1]
-        first = np.flatnonzero(np.diff(above, prepend=-2))  # siblings are neighbours: the first of each family
-        earlier_siblings = before - np.repeat(before[first], np.diff(first, append=len(level)))  # the sum of sizes
+        first = np.flatnonzero(np.diff(above, prepend=-2))  # the places of first siblings
+        earlier_siblings = before - np.repeat(before[first], np.diff(first, append=len(level)))  # number of their tasks
         position[level] = position[above] + 1 + earlier_siblings
     order = np.empty_like(position)
     order[position] = np.arange(len(parent))

@@ -1,11 +1,11 @@
-"""A workload as frozen arrays: op programs of tasks in CSR form, dependences, implicit ranges and phases (model 3).
+"""A workload (a program to simulate) as read-only arrays: tasks, dependences, ranges of tasks, phases (model 3).
 
-Task ids are the depth-first preorder of the spawn trees, so the descendants of task i are ``i + 1`` to
-``subtree_end[i] - 1``.
+A task is a row of the task arrays. Its program is a list of ops: run a segment (a compute time and memory accesses),
+spawn or call a child, wait, ... Tasks are numbered depth first, so the descendants of task i are ``i + 1`` to
+``subtree_end()[i] - 1``. A phase starts its root tasks and ends when all its tasks have ended.
 
-A workload may be folded: a row of a folded workload stands for all tasks with equal subtrees, however often such tasks
-are spawned. Task ids of a folded workload are the ids in `unfolded`: the id of a child is the id of the parent plus 1
-plus the sizes of the subtrees that earlier ops of the parent's program create.
+In a folded workload one row stands for all tasks with equal subtrees. Its task ids are the ids in `unfolded`: the id of
+a child is the id of the parent plus 1 plus the sizes of the subtrees that earlier ops of the parent create.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ I64 = npt.NDArray[np.int64]
 SHARED = range(Op.LOCK, Op.COMMIT + 1)  # these ops use a synchronisation object
 WITHOUT_ARGUMENT = (Op.WAIT, Op.GROUP, Op.END_GROUP)
 LATER_FIELDS = {"compute", "fresh", "freed", "node_accesses", "returned_ppm", "same", "skew_ppm", "undo_ps"}
-LATER_FIELDS |= {"folded", "loops", "recorded", "words"}  # fields that are no part of a digest while empty or zero
+LATER_FIELDS |= {"folded", "loops", "recorded", "words"}  # a digest leaves out these fields if empty or zero
 
 
 class Pattern(IntEnum):
@@ -69,7 +69,7 @@ class Accesses(Frozen):
     stride: I64
     mode: U8  # Mode
     pattern: U8  # Pattern
-    passes: U32  # how often the footprint is walked, >= 1
+    passes: U32  # how often the access goes over its bytes, >= 1
 
     def __len__(self) -> int:
         """Return the number of accesses."""
@@ -79,8 +79,9 @@ class Accesses(Frozen):
 class NodeAccess(Frozen):
     """Bytes of no particular region that the items of a range read or write on given NUMA nodes (model 3.5).
 
-    Item i moves as many bytes as the i-th of ``amounts``; the ``nodes`` hold these bytes in proportion to ``shares``.
-    No cache serves the bytes. At its end an item gives back ``returned_ppm`` millionths of the memory of its bytes.
+    Item i accesses the i-th of ``amounts`` in bytes; the ``nodes`` hold these bytes in proportion to ``shares``. All of
+    them come from memory, none from a cache. At its end an item returns ``returned_ppm`` millionths of them to the
+    operating system.
     """
 
     nodes: tuple[int, ...]
@@ -92,17 +93,17 @@ class NodeAccess(Frozen):
 
     @property
     def factor(self) -> int:
-        """How often each byte moves: 2 for written bytes, which are fetched first, else 1."""
+        """How often each byte moves: 2 if the access writes, since a write fetches the byte first, else 1."""
         return 1 if self.mode == Mode.READ else 2
 
 
 class RangeFamily(Frozen):
     """A range: ``count`` tasks, called items, that have no rows of their own (model 3.5).
 
-    The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by the item's class-3 stream. If
+    The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by a random stream of the item. If
     ``compute`` is given, its i-th amount is the compute time, and ``low_ps`` and ``high_ps`` are bounds. The offset of
     access j of item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
-    Item i touches the i-th of ``fresh`` bytes for the first time, and gives back the i-th of ``freed`` bytes.
+    Item i touches ``fresh`` bytes (its i-th amount) for the first time and returns ``freed`` bytes to the system.
     """
 
     name: str
@@ -121,12 +122,12 @@ class RangeFamily(Frozen):
 
     @property
     def changes_pages(self) -> bool:
-        """Whether items touch memory for the first time, or give memory back."""
+        """Whether items touch memory for the first time, or return memory to the operating system."""
         return self.fresh is not None or self.gives_back
 
     @property
     def gives_back(self) -> bool:
-        """Whether items give back memory."""
+        """Whether items return memory to the operating system."""
         return self.freed is not None or any(access.returned_ppm for access in self.node_accesses)
 
     @property
@@ -136,7 +137,7 @@ class RangeFamily(Frozen):
 
     @property
     def like_bytes(self) -> bool:
-        """Whether the accesses of all items have equal sizes."""
+        """Whether all items access equally many bytes."""
         return all(access.amounts.fixed for access in self.node_accesses)
 
     @property
@@ -146,22 +147,22 @@ class RangeFamily(Frozen):
 
     @property
     def draws(self) -> bool:
-        """Whether every run draws random compute times or bytes for the items."""
+        """Whether compute times or bytes of the items are random and depend on the seed of the run."""
         times = self.low_ps < self.high_ps if self.compute is None else self.compute.drawn
         pages = any(amounts is not None and amounts.drawn for amounts in (self.fresh, self.freed))
         return times or pages or any(access.amounts.drawn for access in self.node_accesses)
 
 
 def compute_bounds(compute: Amounts) -> tuple[int, int, Amounts | None]:
-    """Return (``low_ps``, ``high_ps``, ``compute``) of a family whose items compute for these amounts of ps."""
+    """Return the fields (``low_ps``, ``high_ps``, ``compute``) of a `RangeFamily` with these compute times in ps."""
     return compute.least, compute.most, None if compute.fixed else compute
 
 
 class Workload(Frozen, eq=False):
     """A program: its tasks, its memory, its phases. All arrays are read-only.
 
-    In a ``folded`` workload the row of a child has a higher number than the row of the child's parent, all entries of
-    ``parent`` are -1, one row of ``roots`` may stand for several trees, and there are no dependences.
+    In a ``folded`` workload the row of a child comes after the row of its parent, all entries of ``parent`` are -1, a
+    phase may list a root several times (once for each of its equal trees), and there are no dependences.
     """
 
     name: str
@@ -170,26 +171,26 @@ class Workload(Frozen, eq=False):
     regions: tuple[Region, ...]
     phases: tuple[Phase, ...]
     ranges: tuple[RangeFamily, ...]
-    op_ptr: I64  # [tasks + 1]
+    op_ptr: I64  # [tasks + 1] the first op of each task
     op_code: U8  # [ops] Op
-    op_arg: U32  # [ops]
+    op_arg: U32  # [ops] the segment that the op runs, the task that it creates, or the synchronisation object
     kind: U8  # [tasks] Kind
     parent: I64  # [tasks] -1 for a root
     segment_compute_ps: I64  # [segments]
-    segment_kernel: U8  # [segments]
-    segment_accesses: I64  # [segments + 1] CSR into accesses
+    segment_kernel: U8  # [segments] place in `kernels`
+    segment_accesses: I64  # [segments + 1] the first access of each segment
     accesses: Accesses
-    successor_ptr: I64  # [tasks + 1]
-    successor: U32  # dependence edges: task -> tasks that wait for the task
-    facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
-    folded: bool = False  # rows are classes of equal subtrees
+    successor_ptr: I64  # [tasks + 1] the first entry of each task in `successor`
+    successor: U32  # the tasks that wait for the end of each task
+    facts: dict[str, int] = field(default_factory=dict)  # quantities from formulas: flops, bytes streamed, ...
+    folded: bool = False  # a row stands for all tasks with equal subtrees
     words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops of `SHARED` refer
-    loops: tuple[Loop, ...] = ()  # by their first phase, outer loops before inner loops
-    recorded: Recorded | None = None  # where a recorded program was recorded
+    loops: tuple[Loop, ...] = ()  # loops over phases, by first phase, outer loops before inner loops
+    recorded: Recorded | None = None  # the system on which the program was recorded
 
     @property
     def rows(self) -> int:
-        """Number of rows of the task arrays (tasks, calls and implicit bodies, or classes of them)."""
+        """Number of rows of the task arrays: tasks, calls and implicit bodies, or sets of equal ones if folded."""
         return len(self.kind)
 
     @property
@@ -204,13 +205,13 @@ class Workload(Frozen, eq=False):
 
     @cached_property
     def trees(self) -> tuple[int, ...]:
-        """The roots of all phases: each once; in a folded workload, as often as the row stands for a tree."""
+        """The roots of all phases: each once, but in a folded workload as often as the phases list the root."""
         roots = [root for phase in self.phases for root in phase.roots]
         return tuple(roots if self.folded else dict.fromkeys(roots))
 
     @cached_property
     def tasks(self) -> int:
-        """Number of tasks that one run executes: graph tasks and range items, times the runs of their phases."""
+        """Number of tasks (without calls and implicit bodies) and of items that the program executes in all phases."""
         counted = self.below((self.kind == Kind.TASK).astype(np.int64))
 
         def inside(phase: Phase) -> int:
@@ -221,7 +222,7 @@ class Workload(Frozen, eq=False):
 
     @cached_property
     def sizes(self) -> I64:
-        """[rows] the number of tasks in the subtree of each row, the row itself included."""
+        """[rows] the number of tasks, calls and bodies in the subtree of each row, the row itself included."""
         sizes = self.below(np.ones(self.rows, np.int64))
         sizes.setflags(write=False)
         return sizes
@@ -260,16 +261,16 @@ class Workload(Frozen, eq=False):
 
     @cached_property
     def groups(self) -> bool:
-        """Whether any task begins a group of tasks, for whose end it waits (`Op.GROUP`)."""
+        """Whether any task begins a group (`Op.GROUP`): tasks that it spawns and later waits for, with descendants."""
         return bool((self.op_code >= Op.GROUP).any())
 
     def subtree_end(self) -> I64:
-        """Return [tasks] the id after the last descendant of each task; the workload is not folded."""
+        """Return [tasks] the id after the last descendant of each task; only for a workload that is not folded."""
         return self._subtree_end
 
     @cached_property
     def _subtree_end(self) -> I64:
-        assert not self.folded  # rows are not task ids in a folded workload
+        assert not self.folded
         end = subtree_end(self.parent)
         end.setflags(write=False)
         return end
@@ -292,8 +293,8 @@ class Workload(Frozen, eq=False):
 def subtree_end(parent: I64) -> I64:
     """Return [tasks] the id after the last descendant of each task, for ``parent`` [tasks] in preorder, -1 for roots.
 
-    A subtree ends where the next sibling begins. The subtree of a last child ends where the subtree of the parent ends.
-    Pointer doubling finds the ends of last children in as many steps as the depth of the tree has binary digits.
+    A subtree ends where the next sibling begins; the subtree of a last child ends where its parent's subtree ends.
+    Pointer doubling follows the chains of last children in O(log depth) steps.
     """
     count = len(parent)
     order = np.argsort(parent, kind="stable")
@@ -322,14 +323,14 @@ def parents_of(op_ptr: I64, op_code: npt.NDArray[Any], op_arg: npt.NDArray[Any])
 
 
 def _parts(value: Any) -> Iterator[bytes | memoryview]:
-    """Yield the bytes that identify ``value``: arrays with type and shape, other values as canonical JSON."""
+    """Yield the bytes that a digest hashes for ``value``: arrays with type and shape, plain values as sorted JSON."""
     if isinstance(value, np.ndarray):
         yield f"{value.dtype.str}{value.shape}".encode()
         yield np.ascontiguousarray(value).data
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
             if entry.name in LATER_FIELDS and not getattr(value, entry.name):
-                continue  # digests of workloads without the field do not depend on the field
+                continue
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))
     elif isinstance(value, tuple):

@@ -1,6 +1,6 @@
-"""Reading and writing task graphs in any form. The first bytes of a file tell the form.
+"""Reading task graphs from JSON or npz files, told apart by their first bytes; writing them in these and other formats.
 
-The digest of a graph is computed from its arrays, so that equal graphs in files of different forms have equal digests.
+The digest (hash) of a graph is computed from its arrays, so equal graphs in JSON and npz have equal digests.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def kind_of(path: Path, place: str | None = None) -> FileKind:
         try:
             return PACKED_GRAPH if file.read(len(MAGIC)) == MAGIC else GRAPH
         except OSError:
-            return GRAPH  # the reader of JSON will report the error
+            return GRAPH  # reading the file as JSON reports the error
 
 
 def require_graph_file(path: Path, place: str | None = None) -> None:
@@ -40,7 +40,7 @@ def require_graph_file(path: Path, place: str | None = None) -> None:
 def read_graph(path: Path) -> Workload:
     """Return the checked graph in the file ``path``; an `InputError` names the file and the line, field or array.
 
-    The last graphs stay in memory, so that a file with the contents of one of the last files is not read again.
+    The last two graphs stay in memory: a file with the contents of one of the last two files is not parsed again.
     """
     return _workload(_Contents(hash_of_file(path, kind_of(path)), path))
 
@@ -51,7 +51,7 @@ def digest_of_file(path: Path) -> str:
 
 
 def write_graph(workload: Workload, path: Path, executed: Executed | None = None) -> None:
-    """Write ``workload`` as JSON, or, if ``path`` ends in .npz, as npz with the executions of a run, if given."""
+    """Write ``workload`` as npz if ``path`` ends in .npz, else as JSON; only npz holds the schedule ``executed``."""
     if path.suffix == PACKED:
         from numasim.workload.packed_graph import write as write_arrays
 
@@ -71,7 +71,7 @@ class _Contents:
 
 @lru_cache(maxsize=2)
 def _workload(contents: _Contents) -> Workload:
-    """Read and check the graph; raise InputError if the file has changed."""
+    """Return the checked graph in the file; raise InputError if the file has changed since its hash was computed."""
     kind, place = kind_of(contents.path), str(contents.path)
     data = read_bytes(contents.path, kind)
     if hash_of(data) != contents.hash:
@@ -90,24 +90,24 @@ def _digest(contents: _Contents) -> str:
     return _workload(contents).digest()
 
 
-# ---- Writing a task graph, or a schedule of a run, in the form that the suffix of the file gives -------------
+# ---- Writing a task graph, or a schedule (what a run executed, where and when), in the format of the suffix ----------
 
 DOT, GRAPHML, WFFORMAT = (".dot", ".gv"), ".graphml", ".wf.json"
 ENDINGS = f"{PACKED}, {WFFORMAT} (WfFormat), .dot, .gv or {GRAPHML}"
 
 
 def require_schedule_form(path: Path, workload: Workload) -> None:
-    """Raise InputError for a file name whose form cannot hold schedules, and for a workload with ranges."""
+    """Raise InputError if the suffix of ``path`` names no format of schedules, or if ``workload`` has ranges."""
     if not path.name.endswith((PACKED, WFFORMAT, GRAPHML, *DOT)):
         raise InputError(f"{path.name!r} asks for no form of a schedule", expected=f"a name that ends in {ENDINGS}")
     require_no_ranges(workload, "a workload without ranges, for a schedule of its tasks")
 
 
 def export(workload: Workload, path: Path, executed: Executed | None = None) -> list[str]:
-    """Write ``workload``, with the executions of a run if given, and return remarks on data that the form cannot hold.
+    """Write ``workload``, with the schedule ``executed`` of a run if given. Return remarks on data that is left out.
 
-    NAME.npz, NAME.wf.json, NAME.dot, NAME.gv and NAME.graphml give these forms; other names give numasim's JSON, which
-    cannot hold a run.
+    The suffix .npz, .wf.json, .dot, .gv or .graphml gives the format; other names give numasim's JSON, which cannot
+    hold a schedule.
     """
     work = unfolded(workload)
     if not path.name.endswith((WFFORMAT, GRAPHML, *DOT)):

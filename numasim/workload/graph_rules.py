@@ -1,7 +1,8 @@
 """The rules of a well-formed workload. A broken rule is an `InputError` that names the place and the valid values.
 
-Places are paths in the JSON form of a graph, also for graphs in memory, recorded programs and files in npz. The lengths
-of arrays and the bounds of most numbers have been checked before, by the readers of files and by the builder.
+Places are paths in the JSON form of a graph, such as ``("tasks", 3, "ops", 0)``, for workloads of every origin. Readers
+of files have checked the lengths of arrays and the bounds of most numbers before. An op is a step of a task's program:
+run a segment (a compute time and memory accesses), spawn or call a child, wait, or use a synchronisation object.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from numasim.workload.sync_parameters import Role
 
 Path = tuple[str | int, ...]
 Flags = npt.NDArray[np.bool_]
-FAR = 2**61  # bytes; this offset is beyond the end of any region
+FAR = 2**61  # bytes; an offset beyond the end of any region
 MOST_NESTED = 32  # most levels of nested loops
 MOST_TOGETHER = 2**62  # largest sum of the amounts of all items of a range
 SHOWN_CYCLE = 8  # tasks of a cycle that an error lists
@@ -44,13 +45,13 @@ def validate(workload: Workload) -> None:
 
 
 def _refuse(wrong: npt.NDArray[Any], path: Callable[[int], Path], problem: Callable[[int], str], expected: str) -> None:
-    """Raise an `InputError` for the first entry that is ``wrong``."""
+    """Raise an `InputError` for the first entry of ``wrong`` that is true, if any; the functions take its number."""
     for at in np.flatnonzero(wrong)[:1].tolist():
         raise InputError(problem(at), path=path(at), expected=expected)
 
 
 def _within(key: str, inner: str, pointer: I64) -> Callable[[int], Path]:
-    """Return a function from the number of an op, edge or access to its path; ``pointer`` is its CSR pointer."""
+    """Return a function from the number of an entry of a CSR array to its path (``key``, owner, ``inner``, place)."""
 
     def path(entry: int) -> Path:
         owner = int(np.searchsorted(pointer, entry, side="right")) - 1
@@ -91,7 +92,7 @@ def _check_phases(workload: Workload) -> None:
                 raise InputError(f"task {root} does not exist", path=at, expected=f"a task below {workload.rows}")
             if root in seen:
                 raise InputError(f"task {root} is a root of the phase twice", path=at, expected="each root once")
-            if not workload.folded:  # a folded class may be the root of several equal trees
+            if not workload.folded:  # a folded workload lists a root once for each of its equal trees
                 seen.add(root)
         if runs > MOST_ITEMS:
             expected = f"at most {MOST_ITEMS:,} times, with those of the loops around it"
@@ -183,7 +184,7 @@ def _check_programs(workload: Workload) -> None:
 
 
 class _Program:
-    """The state of a task between two ops: the held locks, the memory of the open transaction, the open groups."""
+    """The state of a task between two ops: held locks, the memory of objects of the open transaction, open groups."""
 
     def __init__(self, workload: Workload, task: int) -> None:
         self.memory: int | None = None
@@ -196,7 +197,7 @@ class _Program:
         raise InputError(problem, path=path, expected=expected)
 
     def pass_op(self, op: int, code: Op, number: int) -> None:
-        """Check the task's op number ``op``."""
+        """Check op ``op`` of the task, which has the code ``code`` and the argument ``number``; update the state."""
         name, role = code.name.lower(), ROLES.get(code)
         if role is not None and (number >= len(self._words) or self._words[number].role != role):
             other = f"object {number} has another role" if number < len(self._words) else ""
@@ -224,7 +225,7 @@ class _Program:
         self._groups += (code == Op.GROUP) - (code == Op.END_GROUP)
 
     def end(self, last: int) -> None:
-        """Check the end of the task, behind op number ``last``."""
+        """Check that nothing is held or open after the task's last op, which has the number ``last``."""
         if self.memory is not None:
             expected = f'["commit", {self.memory}] in the same task'
             self._refuse(last, "the task ends inside a transaction", expected)
@@ -239,7 +240,7 @@ class _Program:
 
 
 def _check_segments(workload: Workload) -> None:
-    """Check the times and accesses of segments, also of the segments of recorded programs."""
+    """Check the compute times and accesses of all segments."""
     times, offset = workload.segment_compute_ps, workload.accesses.offset
     _refuse(times < 0, lambda at: ("segments", at, "compute_ps"), lambda at: f"the time is {times[at]} ps", "0 or more")
     path = _within("segments", "accesses", workload.segment_accesses)
@@ -249,7 +250,7 @@ def _check_segments(workload: Workload) -> None:
 def _check_accesses(
     workload: Workload, accesses: Accesses, low: npt.NDArray[Any], high: npt.NDArray[Any], path: Callable[[int], Path]
 ) -> None:
-    """Check accesses; the offsets of an access are from ``low`` to ``high`` [accesses], as range items vary."""
+    """Check accesses; ``low`` and ``high`` [accesses] are the least and greatest offset that each access may have."""
     sizes = np.array([region.bytes for region in workload.regions], np.int64)
     size = sizes[accesses.region]
     rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes  # floats do not overflow
@@ -292,7 +293,7 @@ def _check_ranges(workload: Workload) -> None:
 
 
 def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
-    """Raise an `InputError` unless there are amounts for ``count`` items, each at most ``most``, with a bounded sum."""
+    """Raise an `InputError` unless ``amounts`` fit ``count`` items, each is 0 to ``most``, and their sum is bounded."""
     if len(amounts.items) not in (0, count) or not (len(amounts.items) or len(amounts.weight)):
         raise InputError(f"there are {len(amounts.items)} numbers", path=path, expected=f"{count}, one for each item")
     if amounts.least < 0 or amounts.most > most:
@@ -306,7 +307,7 @@ def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
 
 
 def _check_template(workload: Workload, number: int) -> None:
-    """Check the accesses of all items of a range; an affine rule of the item's number gives each offset."""
+    """Check the accesses of all items of range ``number``: the offset of an access steps with the item's number."""
     family = workload.ranges[number]
 
     def path(access: int) -> Path:
@@ -357,7 +358,7 @@ def _check_dependences(workload: Workload) -> None:
 
 
 def _phases_of_tasks(workload: Workload) -> I64:
-    """Return [tasks] a number that is equal for two tasks exactly if the same phases have the roots of both tasks."""
+    """Return [tasks] a number for the set of phases that have the task's root: equal sets have equal numbers."""
     belongs: dict[int, tuple[int, ...]] = {}
     for number, each in enumerate(workload.phases):
         for root in each.roots:

@@ -1,8 +1,8 @@
 """The serial time of a workload: one worker, every byte local, no overhead (model 2.5 without contention and caches).
 
-A segment takes the longer of two times: its compute time, and the sum of the memory times of its accesses (roofline).
-In each pass an access moves its bytes once, or twice if the access writes. ``MLP / 1000`` cache misses overlap. The
-integer arithmetic is equal to the arithmetic of the engines.
+A segment (a part of a task that one RUN op executes) takes the longer of two times: its compute time, and the sum of
+the memory times of its accesses (roofline). An access goes over its bytes in one or more passes; each pass moves the
+bytes once, or twice if the access writes. ``MLP / 1000`` cache misses overlap. The engines compute the same integers.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numasim.workload.graph import I64, Accesses, Mode, Op, Pattern, RangeFamily
 LINE_BYTES = 64
 MLP = {Pattern.SEQUENTIAL: 10_000, Pattern.STRIDED: 4_000, Pattern.RANDOM: 3_000, Pattern.CHASE: 1_000}
 MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
-_BLOCK_ITEMS = 1 << 20  # bounds the memory used to draw the durations of a range
+_BLOCK_ITEMS = 1 << 20  # items of a range (many similar tasks) whose times are computed at once, to bound memory
 
 
 def traffic_factor(accesses: Accesses) -> I64:
-    """Return [accesses] how often each byte moves: once in each pass, or twice if the access writes."""
+    """Return [accesses] how often each byte moves in all passes together."""
     return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
 
 
@@ -48,13 +48,13 @@ def segment_sums(values: I64, pointer: I64) -> I64:
 
 
 def segment_ps(workload: Workload, latency_ps: int) -> I64:
-    """Return [segments] the time of every segment in ps if all bytes have this latency."""
+    """Return [segments] the time of every segment in ps, if every cache miss takes ``latency_ps``."""
     waits = segment_sums(access_ps(workload.accesses, latency_ps), workload.segment_accesses)
     return np.maximum(workload.segment_compute_ps, waits)
 
 
 def by_task(workload: Workload, by_segment: I64) -> I64:
-    """Return [rows] the sum of ``by_segment`` [segments] over the segments that each task itself runs."""
+    """Return [rows] the sum of ``by_segment`` [segments] over a task's own segments, without its descendants'."""
     runs = workload.op_code == Op.RUN
     spent = np.zeros(len(runs), np.int64)
     spent[runs] = by_segment[workload.op_arg[runs]]
@@ -71,7 +71,7 @@ def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
 
 
 def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64]:
-    """Yield the times of all items in ps, block by block; of one item alone if all items take equally long."""
+    """Yield arrays of the times of all items in ps; of a range with equal items, the time of one item alone."""
     count = 1 if family.alike else family.count
     for low in range(0, count, _BLOCK_ITEMS):
         items = np.arange(low, min(low + _BLOCK_ITEMS, count))
@@ -89,12 +89,12 @@ def item_wait_ps(family: RangeFamily, items: I64, latency_ps: int, seed: int) ->
 
 
 def lines_ps(moved: I64, latency_ps: int | I64, mlp: int | I64) -> I64:
-    """Return the time in ps of ``moved`` bytes that come line by line, ``mlp`` / 1000 lines at a time."""
+    """Return the time in ps to move ``moved`` bytes in cache lines, of which ``mlp`` / 1000 come at a time."""
     return np.asarray(-(-(-(-moved // LINE_BYTES) * latency_ps * 1000) // mlp))
 
 
 def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
-    """Return [items] the compute times in ps: given, or drawn from ``low_ps`` to ``high_ps`` by each item's stream."""
+    """Return [items] the compute times in ps: those of ``family.compute``, else uniform random times."""
     if family.compute is not None:
         return family.compute.of(items, seed, COMPUTE_NUMBER)
     numbers = draw_array(base_array(seed, DrawClass.DURATION, items), 0)
@@ -102,18 +102,18 @@ def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
 
 
 def draws_durations(workload: Workload) -> bool:
-    """Return whether the durations of some items are drawn: the serial time then depends on the seed."""
+    """Return whether times or bytes of items of ranges are random, so that the serial time depends on the seed."""
     return any(family.draws for family in workload.ranges)
 
 
 @lru_cache(maxsize=2)
 def mean_task_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
-    """Return the mean duration of a task in ps, at least 1, all bytes local; ``seed`` is the seed of item times."""
+    """Return the mean time of a task in ps, at least 1, all bytes local; ``seed`` draws the random times of items."""
     return max(1, serial_ps(workload, local_latency_ps, seed) // max(1, workload.tasks))
 
 
 def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
-    """Return the time in ps of the workload on one worker, all bytes local; ``seed`` is the seed of item times."""
+    """Return the time in ps of the workload on one worker, all bytes local; ``seed`` draws random times of items."""
     below_ps = workload.below(by_task(workload, segment_ps(workload, local_latency_ps)))
     total = 0
     for phase, runs in zip(workload.phases, workload.runs, strict=True):

@@ -1,8 +1,8 @@
-"""Task graphs in npz, version 1: the table of the arrays; reading, checking and writing.
+"""Task graphs in npz files, version 1: the table of the arrays; reading, checking and writing.
 
-The array ``document`` has the JSON form of the graph without tasks and segments, which have arrays of their own.
-Bounds, defaults and meanings of the columns of accesses come from the JSON form. The codes of ops, kinds, modes and
-patterns belong to the format: a new name is added at the end of its list. An error names the array and the position.
+The array ``document`` has the JSON form of the graph without its tasks and segments (compute times and accesses), which
+have arrays of their own. The JSON form also gives the bounds, defaults and meanings of the arrays of accesses. Codes
+stand for names of ops, kinds, modes and patterns; a new name gets the next code, so that old files stay readable.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ MOST_LENGTH = 2**40  # largest pointer; far more elements than fit in a file
 
 @dataclass(frozen=True)
 class ArrayField:
-    """One array. ``kind`` is the type that numasim writes; numasim reads any type of whole numbers.
+    """One array of the file. ``kind`` is the type that numasim writes; numasim reads any type of whole numbers.
 
-    ``length`` is the number of elements in words; ``low`` and ``high`` bound the elements. An array that is missing in
-    a file is filled with ``default``. An array without ``default`` must be in the file if the first array of its group
-    is. For an array of codes, ``members`` is the enumeration of their names: code 0 stands for the first name.
+    ``length`` says the number of elements; ``low`` and ``high`` bound the elements. If a file lacks the array, all
+    elements are ``default``, those of a pointer 0; any other array may only be missing if it would be empty. For an
+    array of codes, ``members`` is the enumeration of their names: code 0 stands for the first name.
     """
 
     name: str
@@ -63,7 +63,7 @@ class ArrayField:
 
     @property
     def numbers(self) -> np.ndarray[Any, Any]:
-        """[codes] the number in the arrays of `Workload` for each code of the file."""
+        """[codes] the value of the enumeration's member for each code of the file."""
         return np.array([*(self.members or ())], np.uint8)
 
 
@@ -137,7 +137,7 @@ AROUND = (
         high=255,
     ),
 )
-EXECUTED = (  # a run of the graph; a reader of the graph checks these arrays, and then ignores them
+EXECUTED = (  # the segments that a run of the graph executed; `workload_of` checks these arrays and ignores them
     ArrayField(
         "executed_task", "<i8", "executions", "The task of each executed segment, in the order of time.", default=0
     ),
@@ -153,7 +153,7 @@ Path = tuple[str | int, ...]
 
 
 def workload_of(data: bytes, place: str) -> Workload:
-    """Return the checked task graph in ``data``, the contents of the npz file ``place``; raise `InputError` else."""
+    """Return the checked task graph in ``data``, the contents of the npz file ``place``; `InputError` for mistakes."""
     arrays = read_arrays(data, place)
     try:
         return _workload(arrays, place)
@@ -178,7 +178,7 @@ def _workload(arrays: Mapping[str, Array], place: str) -> Workload:
 
 
 def _check_heads(arrays: Mapping[str, Array], lists: Mapping[str, Array]) -> None:
-    """Raise `InputError` for another version, and for an array with an unknown name that is none of ``lists``."""
+    """Raise `InputError` unless the version is right and every array is in `FIELDS` or in ``lists``."""
     version = arrays.get("version")
     if version is None:
         names = ", ".join(list(arrays)[:8]) or "none"
@@ -194,7 +194,7 @@ def _check_heads(arrays: Mapping[str, Array], lists: Mapping[str, Array]) -> Non
 
 
 def _check_executed(arrays: Mapping[str, Array]) -> None:
-    """Raise `InputError` for wrong numbers in the arrays of a run."""
+    """Raise `InputError` for numbers out of bounds, or unequal lengths, in the arrays `EXECUTED`."""
     count = len(arrays.get(EXECUTED[0].name, ()))
     for described in EXECUTED:
         array = arrays.get(described.name)
@@ -207,7 +207,7 @@ def _check_executed(arrays: Mapping[str, Array]) -> None:
 
 
 def _document(arrays: Mapping[str, Array], place: str) -> GraphFile:
-    """Return the document, which has no tasks and no segments."""
+    """Return the array ``document`` as a checked model; raise `InputError` if it has tasks or segments."""
     if "document" not in arrays:
         return GraphFile()
     content = checked(FIELDS["document"], arrays["document"]).tobytes()
@@ -250,13 +250,13 @@ def _columns(arrays: Mapping[str, Array], file: GraphFile) -> Columns:
 
 
 class _Given:
-    """The arrays of a file as columns in the types of `Workload`, checked against the table."""
+    """The arrays of a file, checked against the table `FIELDS` and converted to the types of `Workload`."""
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         self._arrays = arrays
 
     def pointer(self, name: str, entries: int | None) -> Array:
-        """Return the CSR pointer ``name`` of ``entries`` entries (None: any number), which ascends from 0."""
+        """Return the CSR pointer ``name`` (ascending from 0) of ``entries`` lists, None: any; zeros if missing."""
         array = self._arrays.get(name)
         if array is None:
             return np.zeros((entries or 0) + 1, np.int64)
@@ -285,12 +285,12 @@ class _Given:
         return checked(described, array, high, what)
 
     def place(self, name: str, count: int, names: Sequence[str], key: str) -> Array:
-        """Return the array ``name`` of places in the list ``names``, which is under ``key`` in the document."""
+        """Return the array ``name`` of places in the list ``names``, which the document has under ``key``."""
         return self.column(name, count, len(names) - 1, f" in {key} of the document").astype(np.int64)
 
 
 def checked(described: ArrayField, array: Array, high: int | None = None, what: str = "") -> Array:
-    """Return ``array`` in the type of `Workload`, with numbers for codes; InputError for a number out of bounds."""
+    """Return ``array`` in its written type, or as members' values if it has codes; InputError if out of bounds."""
     low, high = described.low, described.high if high is None else min(high, described.high)
     if len(array) and not low <= int(array.min()) <= int(array.max()) <= high:
         place = int(np.flatnonzero((array < low) | (array > high))[0])
@@ -304,7 +304,7 @@ def checked(described: ArrayField, array: Array, high: int | None = None, what: 
 
 
 def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array]) -> Path:
-    """Return the array and the position of ``problem``, which has a path in the JSON form."""
+    """Return (array, position) of ``problem``, whose path is a path in the JSON form of the graph."""
     path: Path = ("document", *problem.path)
     match problem.path:
         case ("tasks", int(task), "ops", int(op)):
@@ -329,7 +329,7 @@ def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array
 
 
 def write(workload: Workload, path: FilePath, executed: Executed | None = None) -> None:
-    """Write ``workload`` to ``path``, with the executions of a run if given; raise `InputError` if writing fails.
+    """Write ``workload`` to ``path``, with the schedule ``executed`` of a run if given; InputError if writing fails.
 
     Equal arguments give equal files.
     """
@@ -366,7 +366,7 @@ def to_arrays(workload: Workload) -> dict[str, Array]:
 
 
 def _written(described: ArrayField, values: Any) -> Array:
-    """Return ``values`` in the type of the file, with codes for numbers of names."""
+    """Return ``values`` in the type of the file, with codes in place of members' values."""
     if not described.codes:
         return np.asarray(values, described.kind)
     codes = np.zeros(256, np.uint8)
@@ -375,20 +375,20 @@ def _written(described: ArrayField, values: Any) -> Array:
     return found
 
 
-# ---- Long lists of the document of a task graph in npz, each as an array -------------------------
+# ---- Long lists of the document, each as an array of its own -----------------------------------------------------
 #
-# The array has the name of the list's place in the document: ``phases.0.roots`` is the list ``phases[0].roots``. Two
-# kinds of lists may be arrays: the roots of phases, and the items of amounts.
+# The array is named after the list's place in the document: ``phases.0.roots`` is the list ``phases[0].roots``. Two
+# kinds of lists may be arrays: the root tasks of phases, and the compute times or bytes of all items of a range.
 
-LONG = 64  # most numbers of a list that stays in the document
-MOST_LISTS = 1_000  # most lists that numasim takes out of the document
+LONG = 64  # numbers; only longer lists become arrays
+MOST_LISTS = 1_000  # most lists that become arrays, the longest first
 _NUMBER = r"(?:0|[1-9][0-9]{0,5})"
 ROOTS = re.compile(rf"phases\.{_NUMBER}(?:\.loop\.{_NUMBER})*\.roots")
 ITEMS = re.compile(rf"ranges\.{_NUMBER}\.(?:compute_ps|node_accesses\.{_NUMBER}\.bytes)\.items")
 
 
 def taken_out(document: dict[str, Any]) -> dict[str, Array]:
-    """Take the longest lists out of ``document``, and return these lists as arrays by name."""
+    """Empty the longest lists in ``document``, and return their numbers as arrays by name."""
     found = {}
     for path, numbers in nlargest(MOST_LISTS, _lists(document, ()), key=lambda each: len(each[1])):
         if len(numbers) > LONG:
@@ -411,7 +411,10 @@ def _lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
 
 
 def with_lists(file: GraphFile, lists: Mapping[str, Array]) -> GraphFile:
-    """Return ``file`` with ``lists`` at their paths; InputError for a path that is missing or already has numbers."""
+    """Return ``file`` with ``lists`` at their paths.
+
+    Raise InputError for a path that is missing or already has numbers, and for a number out of bounds.
+    """
     for name, numbers in lists.items():
         path = tuple(int(part) if part.isdecimal() else part for part in name.split("."))
         most = MOST_INDEX if path[-1] == "roots" else LONGEST_PS
@@ -422,7 +425,7 @@ def with_lists(file: GraphFile, lists: Mapping[str, Array]) -> GraphFile:
 
 
 def _with(value: Any, path: Sequence[str | int], numbers: list[int], name: str) -> Any:
-    """Return ``value`` with ``numbers`` at ``path``."""
+    """Return ``value`` with ``numbers`` at ``path`` inside it; ``name`` is the array, for errors."""
     if not path:
         if value:
             raise InputError("the document has numbers for this list, too", path=(name,), expected="them in one place")

@@ -1,4 +1,4 @@
-"""The common parameters of workload families; the model of each family is in the family's file in `families`.
+"""The common parameters of workload families (generators of programs); `families` has a file with each family's own.
 
 Names and defaults come from the programs: BOTS (Duran et al., ICPP 2009; the thesis, section 3.6) for
 strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for matmul. Times that no paper publishes are
@@ -53,7 +53,7 @@ class TimedParameters(WorkloadParameters):
 
 
 class TeamParameters(WorkloadParameters):
-    """Parameters of a program with a body for each of ``threads`` threads (default: one for each worker of the run)."""
+    """Parameters of a program with a fixed piece of work for each of ``threads`` threads (default: for each worker)."""
 
     threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = Field(
         None, description="Number of threads, each on a worker of its own. Default: as many as the run has workers."
@@ -61,16 +61,16 @@ class TeamParameters(WorkloadParameters):
 
     @property
     def team(self) -> int:
-        """Number of threads."""
+        """Number of threads; 1 while neither the parameters nor a run give a number."""
         return self.threads or 1
 
     def for_team(self, workers: int) -> Self:
-        """Return the parameters of a run with ``workers`` workers."""
+        """Return the parameters for a run with ``workers`` workers, with ``threads`` filled in."""
         return self if self.threads else self.model_copy(update={"threads": workers})
 
 
 class ColumnParameters(TeamParameters):
-    """Data in columns: a column for each of ``threads`` threads, which lies on the node of the thread."""
+    """Parameters of a program whose data has a column for each of ``threads`` threads, on the thread's NUMA node."""
 
     nodes: Annotated[tuple[NodeNumber, ...], Field(min_length=1, max_length=2**16)] | None = Field(
         None, description="Node of each thread. Default: the nodes of the workers of the run, or node 0 without a run."
@@ -82,7 +82,7 @@ class ColumnParameters(TeamParameters):
         return self.nodes or (0,) * self.team
 
     def on_nodes(self, nodes: Sequence[int]) -> Self:
-        """Return the parameters of a run with workers on ``nodes``."""
+        """Return the parameters for a run whose workers are on ``nodes`` [workers], with ``nodes`` filled in."""
         return self if self.nodes else self.model_copy(update={"nodes": tuple(nodes[: self.team])})
 
     @model_validator(mode="after")
@@ -123,7 +123,7 @@ Sizes = Mapping[str, Any]  # parameters by name
 
 
 class Family(Frozen):
-    """A family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers families.
+    """A family of task graphs. The tuple ``FAMILIES`` of each module in `families` has the module's families.
 
     ``parameters`` is the model of the parameters; its field ``name`` has the family's name as the only value.
     ``generate`` makes the task graph. ``folded`` makes the folded graph, with one row for all tasks of equal subtrees,
@@ -146,7 +146,7 @@ class Family(Frozen):
 
 
 def compute_ps(units: npt.NDArray[Any] | int, ps_per_1000: int) -> Any:
-    """Return the time of ``units`` of work in ps, rounded to the nearest; without overflow for a single Python int."""
+    """Return the time of ``units`` of work in ps, rounded to the nearest; a Python int may have any size."""
     if isinstance(units, int):
         return (units * ps_per_1000 + 500) // 1000
     return (np.asarray(units, np.int64) * ps_per_1000 + 500) // 1000

@@ -1,8 +1,8 @@
 """The phases of a program, their order, and the numbers of iterations and turns (model 3.6).
 
-An *iteration* is one pass through an outermost loop; a phase outside of all loops counts as a loop that its own repeats
-form. Every run of a phase, also of a phase in an inner loop, belongs to one iteration. A *turn* is one run of a phase:
-if loops are nested, one iteration has several turns of the inner phases.
+A *phase* is a part of a program between two barriers of all workers. A *loop* repeats consecutive phases. A *turn* is
+one run of a phase. An *iteration* is one pass through an outermost loop, with all turns of the phases inside; each turn
+of a phase outside of all loops is an iteration.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from itertools import chain, pairwise
 from numasim.frozen import Frozen
 from numasim.schema.enumerations import Deal
 
-END = -1  # behind the last phase of a pass
+END = -1  # stands for the phase after the last phase of an iteration
 
 
 class Phase(Frozen):
-    """Roots (task ids) and at most one range that start together. The phase ends when all of these tasks have ended."""
+    """Root tasks and at most one range (many similar tasks) that start together; ends with the last of all their tasks.
+
+    ``deal`` says how roots and items are given to workers at the start, ``repeat`` how often the phase runs in a row.
+    """
 
     roots: tuple[int, ...] = ()
     range_family: int | None = None
     deal: Deal = Deal.MASTER
     serial: bool = False  # only worker 0 works, the others wait at the barrier
-    repeat: int = 1  # how often the phase runs in a row
+    repeat: int = 1
     name: str = ""
 
 
@@ -38,10 +41,10 @@ class Loop(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One run of a phase.
+    """One run of the phase number ``phase``.
 
-    ``iteration`` is the number of the pass through the outermost loop, from 0. ``turn`` is the number of earlier runs
-    of the phase. ``ends_iteration`` says whether this step is the last of its iteration.
+    ``iteration`` is the number of the iteration within its loop, from 0. ``turn`` is the number of earlier runs of the
+    phase. ``ends_iteration`` says whether this run is the last of its iteration.
     """
 
     phase: int
@@ -60,7 +63,7 @@ def runs_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
 
 
 def iterations_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
-    """Return [phases] the number of iterations of each phase's outermost loop."""
+    """Return [phases] the number of iterations of each phase's outermost loop, or the repeats of a phase in no loop."""
     found: list[int] = []
     for part in parts(0, len(phases), loops):
         if isinstance(part, int):
@@ -71,7 +74,7 @@ def iterations_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
 
 
 def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
-    """Yield the runs of all phases, one after the other; there may be very many runs."""
+    """Yield the runs of all phases, one after the other."""
     turns = [0] * len(phases)
     for part in parts(0, len(phases), loops):
         if isinstance(part, int):
@@ -86,9 +89,9 @@ def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
 
 
 def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[Loop, Sequence[Loop]]]:
-    """Yield the phases from ``first`` to ``end - 1``: numbers of phases, and each outermost loop with its inner loops.
+    """Yield the parts of the phases from ``first`` to ``end - 1``, in order, given the ``loops`` over these phases.
 
-    ``loops`` are the loops over these phases.
+    A part is the number of a phase in none of the loops, or an outermost loop with the loops inside.
     """
     at, number = first, 0
     while number < len(loops):
@@ -117,7 +120,7 @@ def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
 
 
 def _order(first: int, end: int, phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[int]:
-    """Yield the phases from ``first`` to ``end - 1`` in the order of one pass."""
+    """Yield the phases from ``first`` to ``end - 1`` in the order of one pass, with their repeats and inner loops."""
     for part in parts(first, end, loops):
         if isinstance(part, int):
             yield from (part for _ in range(phases[part].repeat))

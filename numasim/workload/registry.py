@@ -1,8 +1,8 @@
-"""The workload families by name: every module of `numasim.workload.families` defines one or several families.
+"""The workload families by name. A family is a generator of programs with its parameters.
 
-A new family is a new file in this package and a name in `ALONE` or `OTHERS`. The table `MODULES` gives names without
-importing modules, so that a run imports only the family that the run generates. The union that validates
-specifications, and the lists of the command line, of the benchmark and of tests, follow from the table.
+Every module of `numasim.workload.families` defines one or several families. A new family is a new file there and a name
+in `ALONE` or `OTHERS`. The table `MODULES` gives names without importing modules, so that a run imports only the family
+that the run generates. The command line, the benchmark and the tests list the families of this table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numasim.workload.parameters import AnyWorkload, Family, WorkloadFile, Workl
 T = TypeVar("T")
 FILE_TAG = "file"
 ALONE = ["cholesky", "fft", "fib", "ga", "independent", "knapsack", "mandelbrot", "matmul", "nqueens", "sort"]
-ALONE += ["spinlock", "strassen", "syncbench", "uts"]  # families that have the name of their module
+ALONE += ["spinlock", "strassen", "syncbench", "uts"]  # modules with one family, which has the name of the module
 OTHERS = {  # the families of each other module
     "ge": ["ge", "ge-ir"],
     "home_test": ["home-test"],
@@ -67,7 +67,7 @@ def described(name: str) -> str:
 
 
 def workload_tag(value: Any) -> str | None:
-    """Return the tag of the `WorkloadSpec` member for a mapping or model: a registered name, or ``file``."""
+    """Return the tag by which `workload_union` picks the model of ``value``: the family's name, ``file``, or None."""
     if isinstance(value, WorkloadFile) or (isinstance(value, dict) and "name" not in value and "file" in value):
         return FILE_TAG
     name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
@@ -75,7 +75,7 @@ def workload_tag(value: Any) -> str | None:
 
 
 def workload_union() -> Any:
-    """Return the union of the parameters of all workloads, with tags for pydantic."""
+    """Return the union type of the parameters of all families and of `WorkloadFile`, with tags for pydantic."""
     tagged = [Annotated[model, Tag(name)] for name, model in PARAMETERS.items()]
     return Annotated[Union[*tagged, Annotated[WorkloadFile, Tag(FILE_TAG)]], Discriminator(workload_tag)]
 
@@ -93,8 +93,8 @@ def workload_spec(name: str, **parameters: Any) -> WorkloadParameters:
 def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
     """Return the workload that ``spec`` describes; equal specs give equal arrays.
 
-    With ``folded`` the result has the folded form, if the family has this form; its memory does not grow with the
-    number of tasks. Raise InputError if the tasks of another form do not fit in memory.
+    With ``folded`` the result is folded (one row for all equal subtrees) if the family has this form. Raise InputError
+    if the tasks of a form with one row each do not fit in memory.
     """
     if isinstance(spec, WorkloadGraph):
         held: Workload = spec.workload

@@ -1,8 +1,8 @@
 """Span of a workload: the time of its critical path, and the number of tasks on the longest chain; groups of tasks.
 
-A task begins a group by `Op.GROUP` and ends the group by `Op.END_GROUP` (model 3.1). The group has the tasks that the
-task, or a call of the task, spawns between the two ops, and all descendants of these tasks. Members of an inner group
-are no members of the outer group: the task that begins the inner group waits for its members before the task ends.
+An op is a step of a task: RUN a segment (a compute time and memory accesses), SPAWN or CALL a child, WAIT, ... A task
+begins a group by `Op.GROUP` and waits for the group's members at `Op.END_GROUP` (model 3.1). Members are the tasks that
+the task, or a call of the task, spawns between the two ops, and all their descendants, except members of inner groups.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
-    """Return the time in ps on unlimited workers if each cache miss takes ``latency_ps``; ``seed`` draws item times."""
+    """Return the time in ps on unlimited workers if each cache miss takes ``latency_ps``.
+
+    ``seed`` is the seed of random times of range items.
+    """
     times = segment_ps(workload, latency_ps)
     blocks = (item_blocks(family, latency_ps, seed) for family in workload.ranges)
     longest = [max(int(block.max()) for block in each) for each in blocks]
@@ -32,7 +35,7 @@ def span_tasks(workload: Workload) -> int:
 
 
 def depth(workload: Workload) -> int:
-    """Return the number of levels of the deepest spawn tree; 1 for tasks without children and for range items."""
+    """Return the number of levels of the deepest tree of spawns and calls; 1 if no task has a child."""
     levels = [1] * workload.rows
     creating = np.flatnonzero(workload.creates)
     parent = np.searchsorted(workload.op_ptr, creating, side="right") - 1
@@ -42,7 +45,7 @@ def depth(workload: Workload) -> int:
 
 
 def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
-    """Return [phases] the longest chain of one run in ps if segment s takes ``segment_ps[s]`` and ops take no time."""
+    """Return [phases] the longest chain of tasks in ps, without range items, if segment s takes ``segment_ps[s]``."""
     last = _last_ends(workload, segment_ps, np.zeros(workload.rows, np.int64))
     return [max((last[root] for root in phase.roots), default=0) for phase in workload.phases]
 
@@ -69,13 +72,13 @@ def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict
 
 
 def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
-    """Return `_last_ends` of a folded workload. Without dependences, no task outside a subtree delays the subtree."""
+    """Return `_last_ends` of a folded workload, in which a row stands for all equal subtrees and nothing depends."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
-    end, last = [0] * workload.rows, [0] * workload.rows  # when each task ends, and the last task of its subtree
+    end, last = [0] * workload.rows, [0] * workload.rows  # time from a task's start to its end, to its subtree's end
     for row in reversed(range(workload.rows)):
         clock, joined = int(start_times[row]), 0
-        groups: list[int] = []  # open groups: when the last task of each group so far has ended
+        groups: list[int] = []  # of each open group, the time at which its last task so far ends
         for code, arg in program[workload.op_ptr[row] : workload.op_ptr[row + 1]]:
             if code == Op.RUN:
                 clock += segments[arg]
@@ -96,14 +99,14 @@ def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I
 
 # ---- The order that a task graph prescribes, as a graph of moments, and the longest path through the moments ---------
 #
-# A task has one moment at its begin and one moment after each of its ops; the last moment of a task is its end. An edge
-# leads from a moment to each moment that has to come later: from op to op, from a spawn or a call to the begin of the
-# child, from the end of a child to the wait, the call or the end of the group, and along dependences. Synchronisation
-# objects are ignored. With an unlimited number of workers, every moment comes as early as its edges allow.
+# A moment is the begin of a task, or the end of one of its ops. An edge leads from a moment to each moment that has to
+# come later: from op to op, from the moment before a spawn or a call to the begin of the child, from the end of a child
+# to the moment after the wait, the call or the end of the group, and along dependences. Synchronisation objects are
+# ignored. With an unlimited number of workers, every moment comes as early as its edges allow.
 
 
 class Moments(NamedTuple):
-    """The moments of all tasks, task by task: ``begin`` and ``end`` [tasks], and the edges ``source`` to ``target``."""
+    """The number of each task's ``begin`` and ``end`` moment [tasks], and the edges from ``source`` to ``target``."""
 
     begin: I64
     end: I64
@@ -128,7 +131,7 @@ def moments_of(workload: Workload) -> Moments:
 
 
 def joins_of(workload: Workload) -> tuple[I64, I64]:
-    """Return (op, task) for each op that waits for the end of a task: calls, waits, ends of groups; by op."""
+    """Return (op, task) for each task whose end an op waits for: a call, a wait or the end of a group; by op."""
     forks = np.flatnonzero(workload.creates)
     child, called = workload.op_arg[forks].astype(np.int64), workload.op_code[forks] == Op.CALL
     waits = np.append(np.flatnonzero(workload.op_code == Op.WAIT), len(workload.op_code))
@@ -141,7 +144,7 @@ def joins_of(workload: Workload) -> tuple[I64, I64]:
 
 
 def _group_ends(workload: Workload) -> tuple[I64, I64]:
-    """Return (the members of all groups, the op that ends the group of each member)."""
+    """Return (the members of all groups, for each member the op that ends its group)."""
     if not workload.groups:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     groups = Groups(workload)
@@ -157,7 +160,7 @@ def finish_of_tasks(workload: Workload, segment_times: I64, start_times: I64) ->
 
     Segment s takes ``segment_times[s]``; task t takes ``start_times[t]`` before its first op.
     """
-    if not workload.creates.any():  # then one node for each task is enough
+    if not workload.creates.any():  # without spawns and calls, tasks in place of moments are the nodes of the graph
         return longest_paths(by_task(workload, segment_times) + start_times, workload.predecessor, workload.successor)
     moments = moments_of(workload)
     times = np.zeros(len(workload.op_code) + workload.rows, np.int64)
@@ -182,7 +185,7 @@ def longest_paths(times: I64, source: I64, target: npt.NDArray[Any]) -> list[int
         unmet.tolist(),
         times.tolist(),
         [0] * len(times),
-    )  # finish: at first the end of the last node before
+    )  # finish: until a node ends, the latest end of the nodes before it
     while ready:
         node = ready.pop()
         done = finish[node] = finish[node] + spent[node]
@@ -196,7 +199,7 @@ def longest_paths(times: I64, source: I64, target: npt.NDArray[Any]) -> list[int
 
 
 def cycle_of_tasks(workload: Workload) -> list[int]:
-    """Return the tasks of a cycle, in which each task waits for the next and the last for the first; empty if none."""
+    """Return the tasks of a cycle, each waiting for the next and the last for the first, the lowest first; or none."""
     moments = moments_of(workload)
     cycle = cycle_of(moments.source, moments.target, len(workload.op_code) + workload.rows)
     tasks = list(dict.fromkeys((np.searchsorted(moments.begin, cycle, side="right") - 1).tolist()))
@@ -210,9 +213,9 @@ NO_GROUP = -1
 class Groups:
     """The groups of a workload that is not folded, numbered in the order of their first ops.
 
-    ``of_op`` [ops] is the innermost open group at each op, or the group that `Op.GROUP` begins or `Op.END_GROUP` ends.
-    ``of_task`` [rows] is the group that the task is a member of; for a call, the group of the tasks that the call
-    spawns. Both are `NO_GROUP` if there is no group. ``owner`` [groups] is the task that begins and ends each group.
+    ``of_op`` [ops] is the innermost group that the op's own task has open at the op; `Op.GROUP` and `Op.END_GROUP` are
+    in their group. ``of_task`` [rows] is the group that has the task as a member; for a call, the group that has the
+    tasks that the call spawns. Both are `NO_GROUP` if there is no group. ``owner`` [groups] begins and ends the group.
     """
 
     def __init__(self, workload: Workload) -> None:

@@ -1,10 +1,9 @@
 """Synchronisation objects: locks, atomic counters, conditions, barriers, memories of objects (model 3.1, 4.11, 5).
 
-A program declares its synchronisation objects and the owner of each, a worker; the strategy chooses their homes and the
-kinds of locks and barriers (thesis section 6.3).
-
-A condition stands for a condition variable together with its predicate: SIGNAL lets one waiter pass, BROADCAST as many
-as are declared, and a worker that arrives later passes without waiting. No signal is ever lost.
+A program declares its synchronisation objects and for each an owner, a worker. The strategy chooses their homes (NUMA
+nodes) and the kinds of locks and barriers (thesis section 6.3). A memory of objects is what transactions load from and
+store to. A condition stands for a condition variable together with its predicate: SIGNAL lets one waiter pass,
+BROADCAST as many as the condition has parties; if too few wait, later workers pass without waiting.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ _FIRST_WEIGHT = 2.0**28
 class SyncObject(Frozen):
     """A synchronisation object on a cache line of its own.
 
-    ``owner`` is a worker, counted modulo the workers of the run. ``parties`` is the number of workers that a barrier
-    waits for, the number of workers that a broadcast of a condition lets pass, or the number of objects of a memory.
-    For a memory of objects, ``skew_ppm`` is the exponent of Zipf's law by which transactions draw objects (0: all are
-    equally likely), ``undo_ps`` the time that an attempt takes to abort, and ``same`` says whether the next attempt
-    opens the same objects.
+    ``owner`` modulo the number of workers of the run is the owning worker. ``parties`` is the number of workers that a
+    barrier waits for, the number of workers that a broadcast of a condition lets pass, or the number of objects of a
+    memory. For a memory, ``skew_ppm`` / 10^6 is the exponent of Zipf's law by which transactions draw objects (0: all
+    are equally likely), ``undo_ps`` the time to abort an attempt of a transaction, and ``same`` says whether the next
+    attempt opens the same objects.
     """
 
     name: str
@@ -46,7 +45,7 @@ class SyncObject(Frozen):
 
 @lru_cache(maxsize=8)
 def running_weights(objects: int, skew_ppm: int) -> npt.NDArray[np.int64]:
-    """Return [objects] the prefix sums of the objects' weights by Zipf's law; empty without skew."""
+    """Return [objects] the running sums of the objects' whole-number weights by Zipf's law; empty without skew."""
     if not skew_ppm:
         sums = np.zeros(0, np.int64)
     else:

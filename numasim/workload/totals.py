@@ -1,8 +1,9 @@
-"""The size of a program, counted before the program is built, and the limits of each number.
+"""Totals: the size of a program, counted before the program is built, and the limits of each number.
 
-The parameters of a family compute in exact integers how large their program is (`WorkloadParameters.totals`). The
-limits follow from the widths of a plan's fields, which `numasim.schema` declares. The specification of a program above
-a limit is refused, so that no number overflows while the program is built.
+The parameters of a family of workloads compute in exact integers how large their program is (`SizedParameters.totals`).
+Limits follow from the bits that an engine has for each number. A program above a limit is refused, so that no number
+overflows while the program is built. A segment is a part of a task: a compute time and memory accesses. A range is many
+similar tasks without rows of their own, its items.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from numasim.workload.one_worker import LINE_BYTES, MLP, by_task, segment_sums, 
 
 MAX_TASKS = 8_000_000  # tasks with rows; more do not fit in the memory of a laptop
 MOST_PS = 2**63 - 1  # sums of times have 63 bits
-THOUSAND = 1000  # misses under way at once are counted in thousandths
+THOUSAND = 1000  # `MLP` counts cache misses that overlap in thousandths
 
 
 class Totals(Frozen):
-    """The number of rows of each kind of array of a program, its largest sizes and times, and its total time.
+    """The lengths of a program's arrays, its largest sizes and times, and its total compute time and accesses.
 
     ``items`` are the items of the largest range, ``access_bytes`` the bytes of the largest access, ``segment_ps`` the
     compute time of the longest segment or item, ``compute_ps`` the compute time of the whole program. ``lines`` are the
@@ -57,12 +58,12 @@ class Totals(Frozen):
         return Totals(lines=tuple(a + b for a, b in zip(self.lines, other.lines, strict=True)), **sums, **maxima)
 
     def repeated(self, times: int) -> Totals:
-        """Return the totals of the program run ``times`` times: compute times and accesses add up, rows do not."""
+        """Return the totals if the program runs ``times`` times: compute times and accesses multiply, arrays do not."""
         again = self.times(times)
         return replace(self, compute_ps=again.compute_ps, lines=again.lines, accesses=again.accesses)
 
     def times(self, count: int) -> Totals:
-        """Return the totals of ``count`` equal programs."""
+        """Return the totals of ``count`` copies of the program, each with arrays of its own."""
         if not count:
             return NOTHING
         sums = {name: count * getattr(self, name) for name in SUMS}
@@ -71,8 +72,8 @@ class Totals(Frozen):
     def serial_ps(self, latency_ps: int, nodes: int = 1, mlp_ppm: int = MILLION) -> int:
         """Return an upper bound of the time in ps on one worker if a cache miss takes ``latency_ps``.
 
-        The bytes of an access may be on all of ``nodes``, with a partly filled cache line on each node. `MLP` of the
-        access's pattern, times ``mlp_ppm`` / 10^6, is the number of misses under way at once.
+        The bytes of an access may be on all ``nodes`` NUMA nodes, with a partly filled cache line on each. `MLP` / 1000
+        of the access's pattern, times ``mlp_ppm`` / 10^6, is the number of misses that overlap.
         """
         waits = [(lines, MLP[pattern]) for pattern, lines in zip(Pattern, self.lines, strict=True)]
         waits.append((self.accesses * (nodes - 1), min(MLP.values())))
@@ -101,7 +102,10 @@ LIMITS: dict[str, tuple[int, str]] = {  # by total: the largest number that fits
 
 
 def excess(totals: Totals) -> str | None:
-    """Return a part of a sentence that names a number of ``totals`` that does not fit; None if all numbers fit."""
+    """Return the verb phrase "makes N tasks, and at most M fit" for the first number of ``totals`` that is too large.
+
+    Return None if all numbers fit.
+    """
     for name, (most, what) in LIMITS.items():
         found = getattr(totals, name)
         if found > most:
@@ -139,11 +143,11 @@ def task(*segments: Totals, ops: int = 0) -> Totals:
 
 # ---- The totals of a program that was read or grown, as exact sums over its arrays -----------------------------------
 
-HALF_BITS = 31  # the sum of 31-bit halves of times fits in 63 bits for all tasks that fit in memory
+HALF_BITS = 31  # times are summed in a low part of 31 bits and a high part, so that no sum exceeds 63 bits
 
 
 def totals_of(work: Workload) -> Totals:
-    """Return the totals of ``work``, which is not folded; phases count as often as they run."""
+    """Return the totals of ``work``, which has a row for every task; phases count as often as they run."""
     waits = [segment_sums(lines, work.segment_accesses) for lines in _lines_by_pattern(work.accesses)]
     compute = work.segment_compute_ps
     low, high = (work.below(by_task(work, part)) for part in (compute & ((1 << HALF_BITS) - 1), compute >> HALF_BITS))
@@ -175,7 +179,7 @@ def totals_of(work: Workload) -> Totals:
 
 
 def range_totals(family: RangeFamily) -> Totals:
-    """Return the totals of the items of a range; drawn times and bytes count as the highest."""
+    """Return the totals of the items of a range; each random time or size counts as the highest possible one."""
     given = family.compute
     return Totals(
         items=family.count,
@@ -188,7 +192,7 @@ def range_totals(family: RangeFamily) -> Totals:
 
 
 def _on_nodes(items: int, access: NodeAccess) -> Totals:
-    """Return the totals of a node access of ``items`` items; each item may fill a cache line of every node partly."""
+    """Return the totals of ``items`` items' accesses to nodes; each item may fill one line of every node partly."""
     amounts, factor = access.amounts, access.factor
     lines = factor * amounts.most_of(items) // LINE_BYTES + items * len(access.nodes)
     return Totals(
@@ -213,18 +217,18 @@ Excess = Callable[[Totals], str | None]  # `excess`, or a function like `excess`
 
 
 class SizedParameters(Model):
-    """Parameters that have `totals`; parameters with too large totals are refused.
+    """Parameters that have `totals`; a ValueError refuses parameters with too large totals.
 
-    ``powers_of_two`` names the parameters that must be powers of two.
+    ``powers_of_two`` names the fields that must be powers of two.
     """
 
     powers_of_two: ClassVar[tuple[str, ...]] = ()
     name: str = Field(description="The name of what the parameters describe.")
 
     def totals(self) -> Totals:
-        """Return the totals of the program: upper bounds if they are random, lower bounds for a random tree.
+        """Return the totals: upper bounds for random times and sizes, a mean or lower bound for random trees.
 
-        Totals grow with every size and every time.
+        Totals never fall if a size or a time grows.
         """
         return NOTHING
 
@@ -242,12 +246,12 @@ class Refusal(NamedTuple):
     sentence: str
 
     def __str__(self) -> str:
-        """Return the sentence behind the key, by which `InputError` finds the place in a document."""
+        """Return the key, by which `InputError` finds the place in a document, and the sentence."""
         return f"{self.key}: {self.sentence}" if self.key else self.sentence
 
 
 def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[str]) -> Refusal | None:
-    """Return the refusal of ``parameters``, if a total of the program is above a limit, else None.
+    """Return the refusal of ``parameters`` if ``problem_of`` their totals names a problem, else None.
 
     The refusal proposes the largest fitting value of the first key that has a fitting value. The ``given`` keys are
     tried before the other keys.
@@ -264,9 +268,9 @@ def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[s
 
 
 def largest(parameters: SizedParameters, key: str, problem_of: Excess) -> int | Decimal | None:
-    """Return the largest value of ``key`` below the given value with which the program fits; None if there is none.
+    """Return the largest value of ``key``, below its value in ``parameters``, with which the program fits, or None.
 
-    Totals grow with each size and time, so bisection finds the value among all values in ascending order.
+    Totals never fall as a value grows, so bisection finds the value.
     """
     value, field = getattr(parameters, key), type(parameters).model_fields[key]
     if not isinstance(value, int | Decimal) or get_origin(field.annotation) is Literal:

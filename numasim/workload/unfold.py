@@ -1,7 +1,7 @@
-"""The arrays of a folded workload with a row for every task. A folded workload has one row for equal subtrees.
+"""Unfolding: from a folded workload, with one row for all equal subtrees, to a workload with a row for every task.
 
-Task ids are the depth-first preorder: the place of a subtree follows from the sizes of all earlier subtrees. The tasks
-of one depth are placed together.
+Tasks are numbered depth first, so the first id of a subtree follows from the sizes of all earlier subtrees. The tasks
+of one depth are numbered together. An op is a step of a task, such as to run a segment or to spawn a child.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def unfolded(work: Workload) -> Workload:
     """
     if not work.folded:
         return work
-    kept = vars(work)  # the result is kept in the object, as functools.cached_property does
+    kept = vars(work)
     if _KEPT not in kept:
         kept[_KEPT] = unfold(work)
     return cast(Workload, kept[_KEPT])
 
 
 def unfold(work: Workload) -> Workload:
-    """Return the tasks of a folded workload, each task with ops and segments of its own."""
+    """Return a folded workload with a row, ops and segments for each task; InputError for too many tasks."""
     roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes[roots])
     if starts[-1] > MAX_TASKS:
@@ -70,7 +70,7 @@ def unfold(work: Workload) -> Workload:
 def _placed(work: Workload, roots: I64, starts: I64, distance: I64) -> tuple[I64, I64]:
     """Return ([tasks] row in ``work``, [tasks] parent) of the trees of ``roots``, which begin at the ids ``starts``.
 
-    ``distance`` [ops] is the id of each op's child minus the id of the op's task. Tasks are placed depth by depth.
+    ``distance`` [ops] is the id of the child that the op creates minus the id of the op's own task.
     """
     creating = np.flatnonzero(work.creates)
     pointer = np.searchsorted(creating, work.op_ptr)
@@ -98,7 +98,7 @@ def _child_distance(work: Workload) -> I64:
 def _programs(
     work: Workload, row: I64, distance: I64
 ) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
-    """Return (op_ptr, op_code, op_arg) of all tasks, and [segments] the segment of ``work`` that each one copies."""
+    """Return (op_ptr, op_code, op_arg) of all tasks, and [segments] the segment of ``work`` that each one repeats."""
     lengths = np.diff(work.op_ptr)[row]
     ops = ragged(work.op_ptr[row], lengths)
     code, arg = work.op_code[ops], work.op_arg[ops]

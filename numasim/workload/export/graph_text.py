@@ -1,4 +1,7 @@
-"""Task graphs as text for other tools: DOT, GraphML and WfFormat 1.5, with the times of a run if given."""
+"""Task graphs as text for other tools: DOT, GraphML and WfFormat 1.5, with the times of a run if given.
+
+A part is a piece of a task that runs without a break. It is a node of the graph; an edge leads to a part that waits.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 from numasim.workload.export.part_graph import Executed, PartGraph, PartTimes
 
 PS_PER_NS, PS_PER_S, HZ_PER_MHZ = 1000, 10**12, 10**6
-KEYS = {  # of GraphML: (element, name, type)
+KEYS = {  # by the name of an attribute: the element and the type that GraphML declares for it
     "cost": ("node", "cost_ns", "double"),
     "kernel": ("node", "kernel", "string"),
     "task": ("node", "task", "long"),
@@ -30,7 +33,7 @@ Times = list[PartTimes | None]
 
 
 def attributes(graph: PartGraph, part: int, times: Times | None) -> dict[str, str | int]:
-    """Return the attributes of a node of the graph; times are exact decimal numbers of nanoseconds."""
+    """Return the attributes of the node ``part``; times are exact decimal numbers of nanoseconds."""
     found: dict[str, str | int] = {"cost_ns": nanoseconds(graph.compute_ps[part])}
     if graph.kernels[part]:
         found["kernel"] = graph.kernels[part]
@@ -68,7 +71,7 @@ def _in_dot(value: str | int) -> str:
 
 def graphml(graph: PartGraph, times: Times | None) -> Iterator[str]:
     """Yield the lines of a graph in GraphML."""
-    from xml.sax.saxutils import escape, quoteattr  # which imports the clients of HTTP
+    from xml.sax.saxutils import escape, quoteattr  # imported here because it imports much: clients of HTTP
 
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -131,7 +134,7 @@ def _execution(graph: PartGraph, times: Times | None, executed: Executed | None)
 
 
 def _task_execution(graph: PartGraph, part: int, times: Times | None, executed: Executed | None) -> dict[str, Any]:
-    """Return the execution of a task, with the keys ``startInSeconds`` and ``worker``, which the schema allows."""
+    """Return the entry of a part under ``execution``; ``startInSeconds`` and ``worker`` are numasim's own keys."""
     found: dict[str, Any] = {"id": graph.names[part], "runtimeInSeconds": graph.compute_ps[part] / PS_PER_S}
     found |= {"coreCount": 1, "readBytes": graph.read_bytes[part], "writtenBytes": graph.written_bytes[part]}
     known = times[part] if times else None

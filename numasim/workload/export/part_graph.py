@@ -1,8 +1,9 @@
-"""A task graph as nodes that run without a break, and edges to nodes that start later.
+"""A task graph as nodes (parts of tasks) that run without a break, and edges to nodes that start later.
 
 Formats of other tools only have tasks that start after other tasks have ended. A task of a workload is therefore cut
-into parts, at each op that spawns a task, waits for children or calls a task. The parts are nodes, and each reason to
-wait is an edge. A task that is a single part has its number as the node's name; other parts are called NUMBER.PART.
+into parts: behind a wait, a call or spawns, the next part begins. The parts are nodes, and each reason to wait is an
+edge. A part is named after its task's number, or NUMBER.PART if the task has several. A segment is what one op RUN of a
+task executes: a compute time and accesses.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ from numasim.workload.span import joins_of, longest_paths
 from numasim.workload.unfold import unfolded
 
 CONTINUES, SPAWNS, JOINS, CALLS, DEPENDS, PHASE = "continue", "spawn", "join", "call", "dependence", "phase"
-NO_TASK = -1  # of the node between two phases
+NO_TASK = -1  # in place of a task, for the node between two phases
 
 
 @dataclass
 class PartGraph:
-    """Nodes [parts] and edges; ``remarks`` name data of the workload that the nodes and edges do not have."""
+    """Nodes and edges (source, target, reason); ``remarks`` name data of the workload that the graph lacks."""
 
     name: str
     names: list[str] = field(default_factory=list)
     task: list[int] = field(default_factory=list)
-    kernels: list[str] = field(default_factory=list)  # of the first segment
+    kernels: list[str] = field(default_factory=list)  # [parts] the part's first kernel that has a name, else ""
     compute_ps: list[int] = field(default_factory=list)
     read_bytes: list[int] = field(default_factory=list)
     written_bytes: list[int] = field(default_factory=list)
     edges: list[tuple[int, int, str]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    part_of_op: list[int] = field(default_factory=list)  # [ops]
+    part_of_op: list[int] = field(default_factory=list)  # [ops] the part that executes the op
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -59,7 +60,7 @@ class PartGraph:
 
 
 def require_no_ranges(workload: Workload, expected: str) -> None:
-    """Raise InputError for a workload with ranges, which exports cannot hold; ``expected`` is the remedy."""
+    """Raise InputError, with the remedy ``expected``, for a workload with ranges (tasks without rows)."""
     if workload.ranges:
         raise InputError(f"{workload.name!r} has a range of tasks that are not written down", expected=expected)
 
@@ -73,10 +74,10 @@ def part_graph(workload: Workload) -> PartGraph:
     code, task = work.op_code, np.repeat(np.arange(work.rows), np.diff(work.op_ptr))
     join, ended = joins_of(work)
     begins, ends_empty = _cuts(work, task, join)
-    counts = offsets(begins)  # the number of later parts that begin before each op
+    counts = offsets(begins)  # [ops + 1] how many parts, besides first parts of tasks, begin before each op
     pointer = offsets(1 + np.diff(counts[work.op_ptr]) + ends_empty)
-    first, last = pointer[:-1], pointer[1:] - 1  # [tasks] part
-    part = first[task] + counts[1:] - counts[work.op_ptr[task]]  # [ops]
+    first, last = pointer[:-1], pointer[1:] - 1  # [tasks] the first and the last part
+    part = first[task] + counts[1:] - counts[work.op_ptr[task]]  # [ops] the part that executes the op
     graph = PartGraph(work.name, part_of_op=np.where(code == Op.RUN, part, NO_TASK).tolist())
     graph.task = np.repeat(np.arange(work.rows), last - first + 1).tolist()
     graph.names = [
@@ -133,18 +134,18 @@ def _add_segments(graph: PartGraph, work: Workload, part: I64) -> None:
         setattr(graph, name, sums.tolist())
     graph.kernels = [""] * len(graph)
     for at, kernel in zip(part[::-1].tolist(), work.segment_kernel[segment[::-1]].tolist(), strict=True):
-        graph.kernels[at] = work.kernels[kernel] or graph.kernels[at]  # the first kernel with a name
+        graph.kernels[at] = work.kernels[kernel] or graph.kernels[at]
 
 
 def _add_phases(graph: PartGraph, work: Workload) -> None:
-    """Add a node between two phases, which starts after the first phase has ended."""
+    """Add a node between each two phases: it follows the last parts of the first and precedes those of the second."""
     with_roots = [phase for phase in work.phases if phase.roots]
     of_root = {root: number for number, phase in reversed([*enumerate(with_roots)]) for root in phase.roots}
-    of_task: list[int] = []  # the first phase of the task's tree
+    of_task: list[int] = []  # [tasks] the first phase that executes the task
     for number, parent in enumerate(work.parent.tolist()):
         of_task.append(of_root[number] if parent < 0 else of_task[parent])
-    ends: list[list[int]] = [[] for _ in with_roots]  # [phases] the parts that no part follows
-    starts: list[list[int]] = [[] for _ in with_roots]  # [phases] the parts that follow no part
+    ends: list[list[int]] = [[] for _ in with_roots]  # [phases] the parts without edges to others
+    starts: list[list[int]] = [[] for _ in with_roots]  # [phases] the parts without edges from others
     sources, targets = {edge[0] for edge in graph.edges}, {edge[1] for edge in graph.edges}
     for part, task in enumerate(graph.task):
         ends[of_task[task]] += [part] * (part not in sources)
@@ -160,7 +161,7 @@ def _add_phases(graph: PartGraph, work: Workload) -> None:
 
 
 def _remarks(work: Workload) -> Iterator[str]:
-    """Yield the names of data that nodes and edges do not have."""
+    """Yield the names of data of ``work`` that nodes and edges do not have."""
     if work.uses.any():
         counted = Counter(Op(code).name.lower() for code in work.op_code[work.uses].tolist())
         ops = ", ".join(f"{count:,} {name}" for name, count in sorted(counted.items()))
@@ -178,7 +179,7 @@ def _remarks(work: Workload) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Executed:
-    """The executions of segments, in the order of their begins; ``node`` [workers] is the NUMA node of each worker."""
+    """What a run executed: segments in the order of their begins; ``node`` [workers] is each worker's NUMA node."""
 
     task: I64
     segment: I64
@@ -200,12 +201,12 @@ class PartTimes:
 
 
 def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[PartTimes | None]:
-    """Return [parts] the times of each part; None for a part that executes nothing.
+    """Return [parts] the times of each part; None for a part without segments.
 
-    The first run counts if a task runs again in a later phase. A transaction lasts from the beginning of the first
-    attempt to the end of the last attempt.
+    If a task runs several times, its first run counts. A transaction lasts from the beginning of its first attempt to
+    the end of its last attempt.
     """
-    parts: dict[tuple[int, int], list[int]] = {}  # by (task, segment), in program order
+    parts: dict[tuple[int, int], list[int]] = {}  # by (task, segment), the parts that execute it, in program order
     runs = np.flatnonzero(work.op_code == Op.RUN)
     tasks = np.searchsorted(work.op_ptr, runs, side="right") - 1
     for op, task, segment in zip(runs.tolist(), tasks.tolist(), work.op_arg[runs].tolist(), strict=True):
@@ -220,7 +221,7 @@ def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[Par
         key = task, segment
         at, seen[key] = seen[key], seen[key] + 1
         if at >= len(parts[key]) and task not in retries:
-            continue  # a later run of the task
+            continue
         part = parts[key][min(at, len(parts[key]) - 1)]
         known = found[part]
         found[part] = PartTimes(known.worker, known.begin_ps, end_ps) if known else PartTimes(worker, begin_ps, end_ps)

@@ -1,1 +1,1 @@
-"""The workload families, one file each: parameters, generator, and the descriptors in ``FAMILIES``."""
+"""The workload families: a file has the parameters and generators of one or more, and lists them in ``FAMILIES``."""

@@ -28,7 +28,7 @@ from numasim.workload.totals import Totals, access, memory, segment, task, toget
 ELEMENT_BYTES = 8
 KERNELS = ("potrf", "trsm", "syrk", "gemm")
 POTRF, TRSM, SYRK, GEMM = range(len(KERNELS))
-CREATOR = len(KERNELS)  # the shape of the task that spawns all others
+CREATOR = len(KERNELS)  # number of the shape (op program) of the task that spawns all others; task shapes are kernels
 ACCESSES = (1, 2, 2, 3)  # [kernels] the number of tiles that the kernel reads or updates
 
 
@@ -45,7 +45,7 @@ class CholeskyParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the `Totals` of the tasks of every kernel, and of the task that spawns these tasks."""
+        """Return the size of the program: the tasks of every kernel, and the task that spawns these tasks."""
         tiles, tile_bytes = self.tiles, _tile_bytes(self)
         pairs = tiles * (tiles - 1) // 2
         counts = (tiles, pairs, pairs, pairs * (tiles - 2) // 3)
@@ -68,10 +68,7 @@ class Steps(NamedTuple):
 
 
 def flops(kernel: int, size: int) -> int:
-    """Return the floating-point operations of one kernel on ``size`` x ``size`` tiles, as in LAPACK Working Note 41.
-
-    Over all tasks these numbers sum up to the operations of potrf on the whole matrix.
-    """
+    """Return the floating-point operations of one kernel on ``size`` x ``size`` tiles, as in LAPACK Working Note 41."""
     return (size * (size + 1) * (2 * size + 1) // 6, size**3, size**2 * (size + 1), 2 * size**3)[kernel]
 
 
@@ -116,7 +113,7 @@ def _steps(tiles: int) -> Steps:
 
 def _edges(steps: Steps, tiles: int) -> tuple[I64, I64]:
     """Return (predecessor, successor): for every task the last earlier writer of each of the task's tiles."""
-    number = np.zeros((tiles, tiles, tiles), np.int32)  # [i, j, k]
+    number = np.zeros((tiles, tiles, tiles), np.int32)  # [i, j, k] the task of step k on tile (i, j)
     number[steps] = np.arange(len(steps.k))
     i, j, k = steps
     writers = (

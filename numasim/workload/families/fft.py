@@ -4,7 +4,8 @@ The program computes the roots of unity, then the transform. A transform of more
 waits for each part: a task that unshuffles the input, a transform for every residue class (the numbers whose indices
 are equal modulo the radix), and a task for the butterflies with their twiddle factors. A loop over more than 127 items
 is split into two tasks, a half each. Input and output swap roles at every level. The operations counted are 5 m log2 m
-for a transform of m numbers, 6 for a twiddle factor, and 40 for a root of unity (a sine and a cosine).
+for a transform of m numbers, 6 for a twiddle factor, and 40 for a root of unity (a sine and a cosine). A shape is an op
+program that many tasks share; `Totals` are the size of a program, known before it is built.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def _part(flops: int, rate: int, *accesses: Totals) -> Totals:
 
 
 def _loop_totals(length: int, part: Callable[[int], Totals], cutoff: int = LOOP_CUTOFF) -> Totals:
-    """Return the `Totals` of a loop over ``length`` items, where a task of fewer than ``cutoff`` items has ``part``."""
-    whole = {length: 1}  # the number of parts of each length
+    """Return the `Totals` of a loop over ``length`` items; ``part(m)`` are those of a task of m < ``cutoff`` items."""
+    whole = {length: 1}  # by length, how many tasks have so many items
     found = NOTHING
     while whole:
         halves: dict[int, int] = {}
@@ -111,9 +112,9 @@ SHAPES = (
 class Nodes(NamedTuple):
     """Tasks of the recursion; arrays are [tasks].
 
-    A transform or base case handles ``length`` numbers from ``first`` on. A loop handles ``length`` items from
-    ``first`` on and belongs to the transform that begins at ``origin`` and has ``radix`` residue classes of ``classes``
-    numbers each. ``source`` is the region of the input.
+    A transform or base case handles ``length`` numbers from number ``first`` on. A loop handles ``length`` items from
+    item ``first`` on; it belongs to the transform that begins at number ``origin`` and has ``radix`` residue classes of
+    ``classes`` numbers each. ``source`` is the region (array) of the input.
     """
 
     role: I64  # the shape, or the loop that a task of shape HALVES is a part of
@@ -159,7 +160,7 @@ def fft(parameters: FftParameters) -> Workload:
 
 
 def grow(n: int) -> tuple[Nodes, I64]:
-    """Return (tasks level by level, [tasks] parent); task 0 makes the roots, task 1 is the transform."""
+    """Return (tasks level by level, [tasks] parent); task 0 computes the roots of unity, task 1 is the transform."""
     level = Nodes(*np.array([[ROOTS_LOOP, 0, n // 2 + 1, 0, 1, 1, IN], [_role(n), 0, n, 0, radix(n), 1, IN]]).T)
     found, parents, first = [level], [np.array([-1, -1])], 0
     while len(level.role):
@@ -186,7 +187,7 @@ def _role(n: int) -> int:
 
 
 def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
-    """Return child ``number`` of each parent (a row for each child): half of a loop, or one part of a transform."""
+    """Return child number ``number[i]`` of task i of ``parent``, a half of a loop if ``half[i]``, else a part."""
     parts = _parts(parent, number)
     lower = np.where(parent.role == ROOTS_LOOP, (parent.length + 1) // 2, parent.length // 2)
     upper = number == 1
@@ -214,7 +215,10 @@ def _parts(parent: Nodes, number: I64) -> Nodes:
 
 
 def _fill(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Set times and accesses of the roots (root k and its conjugate n - k, k <= n / 2), unshuffling and base cases."""
+    """Set times and accesses of the loops over roots and for unshuffling, and of base cases.
+
+    Item k of the loop over roots of unity computes root k and its conjugate, root n - k, for k <= n / 2.
+    """
     part = nodes.at(draft.tasks(ROOTS_LOOP))
     draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
     for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):

@@ -2,7 +2,7 @@
 
 A call of n >= 2 spawns calls of n - 1 and n - 2, waits for both calls and adds. Each of these three parts of a call
 takes a given time; a part of 0 ns has no segment. All calls with the same argument have equal subtrees, and calls of 0
-equal calls of 1, so the folded graph has only ``n`` rows.
+equal calls of 1, so the folded graph, with one row for all tasks of equal subtrees, has ``n`` rows (1 if n is 0).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class FibParameters(WorkloadParameters):
     join_ns: Nanoseconds = Field(Decimal(50), description="Time of a call after both children; the default is assumed.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` of a row for each argument, with the times of all calls."""
+        """Return the size of the folded graph, with the compute time of all calls."""
         calls, leaves = fib_calls(self.n)
         spawn_ps, leaf_ps, join_ps = ps(self.spawn_ns), ps(self.leaf_ns), ps(self.join_ns)
         folded = task(*[segment(0)] * 3, ops=3).times(max(1, self.n))

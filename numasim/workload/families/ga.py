@@ -57,7 +57,7 @@ class GaParameters(WorkloadParameters):
         return int(compute_ps(self.island_bytes * self.generations, self.ps_per_1000_genes))
 
     def totals(self) -> Totals:
-        """Return the `Totals` of both phases."""
+        """Return the size of the program: both phases, all iterations."""
         taken = self.migrants * self.genes
         evolve = task(segment(self.evolve_ps, access(self.island_bytes, mode=Mode.READ_WRITE)))
         migrate = task(segment(0, access(taken), access(taken, mode=Mode.WRITE)))

@@ -25,7 +25,7 @@ from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.totals import Totals, memory
 
-LEAF = 0  # the shape of leaves
+LEAF = 0  # number of the shape (op program) of leaves
 
 
 class GeParameters(WorkloadParameters):
@@ -53,7 +53,7 @@ class GeParameters(WorkloadParameters):
         return self.x * self.element_bytes
 
     def totals(self) -> Totals:
-        """Return upper bounds: each phase counts one more block, each access one more line, each row one more byte."""
+        """Return upper bounds of the program's size: each phase has one block more, each access one line more, ..."""
         phases = -(-(self.x - 1) // self.phase_steps)
         leaves = (phases * self.x - self.phase_steps * phases * (phases - 1) // 2) // self.leaf_rows + 2 * phases
         runs, rows = leaves * min(self.phase_steps, self.x), min(self.leaf_rows, self.x)
@@ -88,7 +88,7 @@ def operations(size: int, per_point: int) -> int:
 
 
 class Leaves(NamedTuple):
-    """[leaves] the rows from ``first`` to ``end - 1`` of a leaf, which ``steps`` steps from ``pivot`` on change."""
+    """[leaves] a leaf updates the rows ``first`` to ``end - 1``, in the ``steps`` steps from step ``pivot`` on."""
 
     first: I64
     end: I64
@@ -152,15 +152,15 @@ def _fill(draft: Draft, leaves: Leaves, parameters: GeParameters) -> None:
 
 
 def _work(leaves: Leaves, size: int) -> tuple[I64, I64]:
-    """Return ([leaves] elements updated by all steps of the phase, [leaves] number of pairs (step, row updated by it)).
+    """Return [leaves] how many elements, and how many rows, the phase updates in the leaf; each step counts.
 
-    Row i changes in the first c = i - pivot steps of the phase, or in all steps if c is larger. These c steps update
+    Row i changes in the first c = i - pivot steps of the phase, or in all steps if c > steps. The first c steps update
     (size - pivot) c - c (c - 1) / 2 elements of the row.
     """
     widest, steps = size - leaves.pivot, leaves.steps
     last = np.minimum(leaves.end - 1 - leaves.pivot, steps)
     earlier = np.minimum(leaves.first - 1 - leaves.pivot, steps)
-    whole = leaves.end - leaves.first - (last - earlier)  # rows in all steps, not counted yet
+    whole = leaves.end - leaves.first - (last - earlier)  # rows with c > steps
 
     def triangle(count: I64) -> I64:
         return count * (count + 1) // 2

@@ -49,7 +49,7 @@ class HomeTestParameters(TeamParameters):
         return int(compute_ps(self.references, self.ps_per_1000_references))
 
     def totals(self) -> Totals:
-        """Return the `Totals` of a task for each thread."""
+        """Return the size of the program: a task for each thread."""
         fetched = access(self.bytes, pattern=Pattern.CHASE)
         return task(segment(self.task_ps, fetched)).times(self.team) + memory(self.team * self.bytes)
 

@@ -24,7 +24,7 @@ class IndependentParameters(TimedParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the `Totals` as if every item took the longest possible time."""
+        """Return the size of the program as if every task took the longest possible time."""
         high_ps = ps(self.high_ns)
         return Totals(items=self.tasks, compute_ps=self.tasks * high_ps, segment_ps=high_ps)
 

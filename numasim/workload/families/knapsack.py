@@ -27,9 +27,9 @@ from numasim.workload.parameters import Family, Size, WorkloadParameters
 from numasim.workload.totals import Totals, segment, task
 
 MOST_DRAWN = 100
-WEIGHT, VALUE = range(2)  # numbers of an item's own stream
-END, BRANCH = range(2)  # shapes
-SPAWNED = (False, True)  # whether the search takes the item
+WEIGHT, VALUE = range(2)  # an item's random numbers 0 and 1
+END, BRANCH = range(2)  # shapes (op programs): a task without children, a task that spawns two searches
+SPAWNED = (False, True)  # whether the first and the second spawned search takes the item
 
 
 class KnapsackParameters(WorkloadParameters):
@@ -50,7 +50,7 @@ class KnapsackParameters(WorkloadParameters):
         return min(self.items, self.cutoff or self.items)
 
     def totals(self) -> Totals:
-        """Return the `Totals` of a search that visits all decisions, because no branch is cut by a bound."""
+        """Return the size of the program if no bound cuts off a branch, so that the search visits all decisions."""
         node_ps, below = ps(self.node_ns), 2 ** (self.items - self.depth + 1) - 1
         tasks = task(segment(node_ps), ops=3).times(2**self.depth - 1)
         return (tasks + task(segment(node_ps * below)).times(2**self.depth)).repeated(self.iterations)
@@ -70,12 +70,12 @@ class Search:
         """Search among ``items``, with a task for each of the first ``depth`` decisions."""
         self.best = 0
         self.parents: list[int] = []
-        self.branches: list[bool] = []  # whether the task spawns
-        self.nodes: list[int] = []  # the number of decisions within the task
+        self.branches: list[bool] = []  # [tasks] whether the task spawns
+        self.nodes: list[int] = []  # [tasks] the number of decisions within the task
         self._items, self._depth = items, depth
 
     def run(self, level: int, capacity: int, value: int, parent: int = -1) -> int:
-        """Return the best value of the search from ``level`` on, with ``capacity`` left; -1 if that is negative."""
+        """Return the best value of the search from item ``level`` on with ``capacity`` left; -1 if that is negative."""
         task = parent
         if level <= self._depth:
             task = len(self.nodes)

@@ -21,7 +21,7 @@ from numasim.workload.graph import I64, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.totals import Totals, access, memory, segment, task
 
-LEAF = 0  # the shape of leaves
+LEAF = 0  # number of the shape (op program) of leaves
 BITS = 28  # binary digits of a fraction
 COUNT_BYTES = 4
 BRANCHING = 2
@@ -40,7 +40,7 @@ class MandelbrotParameters(WorkloadParameters):
     ps_per_1000_steps: WorkTime = Field(4_000_000, description="Time of 1,000 steps; the default is assumed.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` as if all points were in the set, so that each point takes ``most_steps`` steps."""
+        """Return the size of the program as if each point took ``most_steps`` steps."""
         rows, blocks = min(self.leaf_rows, self.x), -(-self.x // self.leaf_rows)
         most_ps = compute_ps(rows * self.y * self.most_steps, self.ps_per_1000_steps)
         leaves = task(segment(most_ps, access(rows * self.y * COUNT_BYTES, mode=Mode.WRITE))).times(blocks)
@@ -69,7 +69,7 @@ def mandelbrot(parameters: MandelbrotParameters) -> Workload:
 
 
 def row_steps(rows: int, columns: int, most: int) -> I64:
-    """Return [rows] the steps of all points of each row; the lower half mirrors the computed upper half."""
+    """Return [rows] the steps of all points of each row; one half of the rows is computed, the other is its mirror."""
     half = np.array([_steps(row, rows, columns, most) for row in range((rows + 1) // 2)], np.int64)
     return np.concatenate([half, half[: rows // 2][::-1]])
 

@@ -1,8 +1,9 @@
 """MATMUL (Vikranth's thesis, section 3.3.2): every element of C = A x B is an independent task, dealt round robin.
 
-The tasks are one range. Item i computes C[i div n, i mod n]: item i reads a row of A in one piece, and a column of B as
-n cache lines, one from each row of B. Each line of the column is new, and for n >= 512 also its page is new, so neither
-prefetches nor page walks overlap. With one whole cache miss a line, a task takes the intercept of the thesis' eq. 4.3.
+The tasks are the items of one range. Item i computes C[i div n, i mod n]: item i reads a row of A in one piece, and a
+column of B as n cache lines, one from each row of B. Each line of the column is new, and for n >= 512 also its page is
+new, so neither prefetches nor page walks overlap. With one cache miss for each of these lines, a task takes the time
+that the thesis' equation 4.3 gives for local data (its intercept).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class MatmulParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the `Totals` of an item for each element of C."""
+        """Return the size of the program: an item for each element of C."""
         n, row_bytes = self.n, ELEMENT_BYTES * self.n
         item = segment(
             compute_ps(2 * n, self.ps_per_1000_flops),
@@ -75,7 +76,7 @@ def matmul(parameters: MatmulParameters) -> Workload:
         step_mod=np.array([0, ELEMENT_BYTES, ELEMENT_BYTES]),
     )
     matrix = n * row_bytes
-    overhang = LINE_BYTES - ELEMENT_BYTES  # the line that begins at B's last element
+    overhang = LINE_BYTES - ELEMENT_BYTES  # a line read at B's last element ends so many bytes behind B
     return workload_of(
         **made_of(parameters),
         ranges=(family,),

@@ -22,7 +22,7 @@ from numasim.workload.totals import Totals, segment, task
 
 PRUNED, STANDING, ROOT = range(3)
 Flags = npt.NDArray[np.bool_]
-BOARDS = (  # [n - 1][rows] the ways to put queens into all earlier rows so that no queen attacks another
+BOARDS = (  # [n - 1][row] the ways to put queens into all rows above this row so that no queen attacks another
     (1,),
     (1, 2),
     (1, 3, 2),
@@ -54,7 +54,7 @@ class NqueensParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the `Totals` of all tries: tries above the cut-off are tasks, tries below are work inside of tasks."""
+        """Return the size of the program: tries before the cut-off are tasks, later tries are work inside of tasks."""
         depth = min(self.n, self.cutoff or self.n)
         tries = [self.n * boards for boards in BOARDS[self.n - 1]]
         units = sum(count * (row + 1) for row, count in enumerate(tries))
@@ -65,7 +65,7 @@ class NqueensParameters(WorkloadParameters):
 
 
 class Boards(NamedTuple):
-    """Boards with queens in the first rows, none attacked; bit c of a mask stands for column c of the next row."""
+    """Boards with queens in the first rows, none attacked; bit c of a mask says that column c is attacked or taken."""
 
     columns: I64
     rising: I64
@@ -109,7 +109,7 @@ def nqueens(parameters: NqueensParameters) -> Workload:
 
 
 def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
-    """Return (boards with a queen added in each column of the next row, whether no other queen attacks the new one)."""
+    """Return (each board with a queen in each column of the next row, whether no earlier queen attacks the new one)."""
     queen = np.tile(1 << np.arange(n), len(boards.columns))
     old = Boards(*(np.repeat(mask, n) for mask in boards))
     free = (old.columns | old.rising | old.falling) & queen == 0

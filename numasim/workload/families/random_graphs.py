@@ -1,6 +1,7 @@
 """Random task graphs for measuring and testing: fork-join trees, and layers of tasks that depend on each other.
 
-All draws come from class-8 streams (model 1.4) of the graph's seed, so a graph is the same in every run and repeat.
+The random numbers follow from the seed of the graph alone (class-8 streams, model 1.4), not from the seed of a run, so
+a graph is the same in every run. Each task has a stream, a sequence of random numbers of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.totals import Totals, access, memory, segment, task
 
-STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers in the stream of a task
+STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # a task's random numbers: parent, both times, and the first dependence
 FORK_KERNEL, JOIN_KERNEL = range(2)
 
 
@@ -33,7 +34,7 @@ class RandomForkJoinParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` if every task takes the longest possible times and waits for children."""
+        """Return the size of the program if every task takes the longest possible times and waits for children."""
         work = segment(ps(self.high_ns))
         one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), work, ops=2)
         return one.times(self.tasks) + memory(self.tasks * self.task_bytes)
@@ -55,7 +56,7 @@ class RandomLayeredParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` if all tasks take the longest time; drawn predecessors count as rows, to limit draws."""
+        """Return the size if all tasks take the longest time; each drawn predecessor counts as a row, to limit them."""
         tasks = self.layers * self.width
         one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), ops=1)
         draws = Totals(rows=tasks * (self.degree - 1))
@@ -149,7 +150,7 @@ def _data(tasks: int, task_bytes: int) -> tuple[Region, ...]:
 
 SMALL = {"low_ns": 100, "high_ns": 2000, "task_bytes": 5000}
 TREE, LAYERS = {**SMALL, "tasks": 25}, {**SMALL, "layers": 3, "width": 6}
-TIMES = {"low_ns": 500, "high_ns": 1500}  # of the benchmarks
+TIMES = {"low_ns": 500, "high_ns": 1500}  # parameters of both benchmarks
 FAMILIES = (
     Family(RandomForkJoinParameters, random_fork_join, TREE, {"tasks": 20_000, **TIMES}),
     Family(RandomLayeredParameters, random_layered, LAYERS, {"layers": 60, "width": 200, **TIMES}),

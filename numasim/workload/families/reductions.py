@@ -1,9 +1,9 @@
 """The reduce phase of MapReduce on a container of rows and columns (Souris 2020; Phoenix++, Talbot et al. 2011).
 
-Threads have emitted values under keys. A value lies on the node of the thread that emitted the value. A row of the
-container has the keys with one hash. An item of the reduce phase reads the row's values in all columns, combines the
-values of each key, and appends one value for each key to the vector of the executing worker. `map-reduce` begins with
-the map phase, which emits the values.
+Threads have emitted values under keys into a container: a row for each hash of a key, a column for each thread. A value
+lies on the NUMA node of the thread that emitted the value. The reduce phase is a range with an item (a task) for each
+row, which reads the row's values in all columns, combines the values of each key, and appends the results (one a key,
+or all values) to the vector of the executing worker. `map-reduce` begins with the map phase, which emits the values.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from numasim.workload.totals import Totals, access, memory, segment, task
 
 PATTERNS = {each.name.lower(): each for each in Pattern}
 MOST_ROWS = 2**20
-MOST_VALUES = 2**14  # most values of a row, on average: keys are found value by value
+MOST_VALUES = 2**14  # most values of a row, on average, since the generator loops over the values of a row
 KERNELS = ("reduce", "map")
 REDUCE, MAP = range(len(KERNELS))
 
@@ -127,7 +127,7 @@ class ContainerParameters(ColumnParameters):
         return fill(self.columns(), self.keys, self.rows, self.graph_seed)
 
     def totals(self) -> Totals:
-        """Return the `Totals` of rows in which all values have different keys."""
+        """Return the size of the program if all values of a row have different keys."""
         most = min(self.emits, -(-self.keys // self.rows) * self.team)
         value_ps = ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns)
         row = access(most * self.value_bytes, pattern=PATTERNS[self.pattern])
@@ -169,14 +169,14 @@ class MapReduceParameters(ContainerParameters):
     map_ns: Nanoseconds = Field(Decimal(1000), description="Compute time of making and emitting a value; assumed.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` as if one thread wrote all values in the map phase; then the reduce phase follows."""
+        """Return the size of the reduce phase, and of a map phase in which one thread writes all values."""
         written = access(self.emits * self.value_bytes, mode=Mode.WRITE)
         emitting = task(segment(self.emits * ps(self.map_ns), written)) + memory(self.emits * self.value_bytes)
         return super().totals() + emitting + task(segment(0, access(1))).times(self.team - 1)
 
 
 def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I64, copies: I64) -> RangeFamily:
-    """Return a range: item i reads ``emitted[i]`` values on each node, outputs ``out[i]`` and copies ``copies[i]``."""
+    """Return a range: item i reads ``emitted[i, n]`` values on node n, outputs ``out[i]`` and copies ``copies[i]``."""
     compute_ps = (
         emitted.sum(axis=1) * ps(parameters.emit_ns) + out * ps(parameters.key_ns) + copies * ps(parameters.copy_ns)
     )

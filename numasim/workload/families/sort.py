@@ -5,7 +5,7 @@ quarters and the merge of the last two quarters into the temporary array, and wa
 halves back into the array. A task below the cut-off sorts serially. A serial sort of m elements takes m ceil(log2 m)
 comparisons, a merge one comparison for each element. The some twenty comparisons that find a split are ignored.
 
-The keys are random: the point at which a merge splits is drawn from its distribution, and nothing is sorted.
+The keys are random. The generator does not sort: it draws the point at which a merge splits from its distribution.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ Flags = npt.NDArray[np.bool_]
 class Runs(NamedTuple):
     """Merges of the elements [low1, low1 + size1) with [low2, low2 + size2) into [target, ..); arrays are [merges].
 
-    A ``stage`` has the merges of quarters or of halves of one level of sorts; no element is in two merges of a stage.
+    ``stage`` numbers the sets of merges of quarters, or of halves, of all sorts at one depth of the recursion. No
+    element is in two of the merges of a stage that sorts begin.
     """
 
     low1: I64
@@ -62,9 +63,9 @@ class Runs(NamedTuple):
         )
 
     def halves(self, rank: I64) -> Runs:
-        """Return the merges below and above the middle of each first run, alternating; the split places the middle.
+        """Return the two merges that each merge splits into, below and above the middle element of its first run.
 
-        ``rank`` [merges] elements of the second run are below the middle.
+        ``rank`` [merges] elements of the second run are below the middle element, which is in neither merge.
         """
         half = self.size1 // 2
         middle, target = self.low1 + half, self.target + half + rank + 1
@@ -97,7 +98,7 @@ def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> tuple[Ru
     return merges, np.concatenate(parents), np.concatenate(serials)
 
 
-INPUT = 1  # the seed of the keys, as in the generator of BOTS
+INPUT = 1  # the seed of the random ranks, as of the keys in BOTS
 QUICKSORT, MERGE = range(2)
 QUARTERS, HALVES = range(2)  # the stages of one level of sorts: even stages merge quarters, odd stages halves
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
@@ -133,7 +134,10 @@ class SortParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return upper bounds: a merge stops at a longer run of half a cut-off; every level of sorts merges twice."""
+        """Return upper bounds of the program's size: a merge splits until its longer run has half a cut-off.
+
+        At every level of sorts all elements are merged twice.
+        """
         n, levels, size = self.n, 0, self.n
         while size >= self.quicksort_cutoff:
             levels, size = levels + 1, size - 3 * (size // 4)
@@ -157,7 +161,7 @@ def sort(parameters: SortParameters) -> Workload:
 
 
 def sort_graph(parameters: SortParameters, sorts: Sorts, graph: SortGraph) -> Workload:
-    """Return the task graph of the sort with the recursion ``sorts`` and ``graph``."""
+    """Return the workload of the sort whose recursion is ``sorts`` and whose tasks are ``graph``."""
     draft = Draft(graph.parent, graph.shape, SHAPES, graph.kind)
     _fill_sorts(draft, sorts, parameters)
     _fill_merges(draft, graph, parameters)
@@ -207,7 +211,7 @@ class SortGraph(NamedTuple):
 
 
 def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) -> tuple[Sorts, SortGraph]:
-    """Return (all sorts, all sorts and merges as a graph); a merge splits at the rank that ``ranks`` returns."""
+    """Return (all sorts, all sorts and merges as tasks); a merge splits at the rank that ``ranks`` returns."""
     sorts = sort_tree(n, quicksort_cutoff)
     runs, parent, serial = merge_forest(ranks, *_roots(sorts), merge_cutoff)
     roots, first = parent < 0, len(sorts.low)  # merges are numbered after the sorts
@@ -230,8 +234,8 @@ def _recursion(n: int, quicksort_cutoff: int, merge_cutoff: int) -> tuple[Sorts,
 def drawn_ranks(merges: Runs, n: int) -> I64:
     """Return [merges] the rank at which each merge of a sort of ``n`` random keys splits.
 
-    The position of the placed element selects the stream of the draw. A stage places no element twice, so every split
-    has a stream of its own for all cut-offs.
+    A stage and the position of the element that the split places select the stream of random numbers. A stage places no
+    element twice, so every split has a stream of its own, whatever the cut-offs.
     """
     below = merges.size1 // 2
     streams = base_array(INPUT, DrawClass.RANK, merges.stage * n + merges.low1 + below)

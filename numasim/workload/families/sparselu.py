@@ -63,7 +63,7 @@ def initial_pattern(blocks: int) -> npt.NDArray[np.bool_]:
 
 
 def eliminate(blocks: int) -> Elimination:
-    """Return the blocks that each step of the elimination reads and fills in; no values are computed."""
+    """Return which blocks each step of the elimination reads and fills in; no values are computed."""
     present = initial_pattern(blocks)
     region = np.where(present, MATRIX, -1)
     place = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)
@@ -119,7 +119,7 @@ class SparseLuParameters(WorkloadParameters):
         return -(-self.block_bytes // self.alignment) * self.alignment
 
     def totals(self) -> Totals:
-        """Return the `Totals` of all kernel calls, and of a body for each row in the two loops of every step."""
+        """Return the size of the program: all kernel calls, and a body for each row in the two loops of every step."""
         read, updated = access(self.block_bytes), access(self.block_bytes, mode=Mode.READ_WRITE)
         calls = (
             task(segment(_kernel_ps(kernel, self), *[read] * (used - 1), updated), ops=1).times(count)
@@ -232,7 +232,7 @@ class _Rows:
         self.count += len(parent)
 
     def shapes(self) -> tuple[Shape, ...]:
-        """Return the shapes: one for each kernel, and a body for each number of spawns (2, or the updates of a row)."""
+        """Return the shapes (op programs): one for each kernel, and a body for each number of tasks that it spawns."""
         return (*SHAPES, *(Shape([Op.SPAWN] * spawns) for spawns in range(max(3, self.blocks))))
 
     def phases(self, draft: Draft) -> list[Phase]:

@@ -28,7 +28,7 @@ class SpinlockParameters(TeamParameters):
     think_ns: Nanoseconds = Field(Decimal(0), description="Time of a thread before each request for the lock.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` of a task for each thread. Each critical section counts as a row, which limits them."""
+        """Return the size of the program. Each critical section counts as a row, to limit their number."""
         sections = self.team * self.acquisitions
         section = task(segment(ps(self.think_ns)), segment(ps(self.critical_ns)), ops=2)
         return section.times(sections)

@@ -34,7 +34,7 @@ from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, Sizes, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.totals import Totals, access, memory, segment, task
 
-LEAF = 0  # the shape of leaves
+LEAF = 0  # number of the shape (op program) of leaves
 Operations = Annotated[Whole, Field(ge=0, le=10**6)]
 
 
@@ -92,7 +92,7 @@ class StencilParameters(WorkloadParameters):
         return min(len(self.turns), self.passes)
 
     def totals(self) -> Totals:
-        """Return the `Totals` of all trees and sweeps, as if every leaf had a whole halo to either side."""
+        """Return the size of the program as if every leaf had a whole halo above and below its rows."""
         rows = min(self.x, self.leaf_rows)
         points = -(-rows * self.row_points // 2) if self.halved else rows * self.row_points
         work_ps = compute_ps(points * self.ops_per_point, self.ps_per_1000_ops)
@@ -177,7 +177,7 @@ class Leaves(NamedTuple):
 
 
 def stencil(parameters: StencilParameters) -> Workload:
-    """Return a loop over the trees of tasks of the alternating sweeps."""
+    """Return the workload: a loop over two sweeps, each a tree of tasks, and one more sweep if their number is odd."""
     tree = row_tree(parameters.blocks, parameters.branching, irregular=parameters.irregular)
     trees, sweep = planted([tree] * parameters.trees)
     halo = parameters.arrays == 2 or parameters.blocks > 1
@@ -187,7 +187,7 @@ def stencil(parameters: StencilParameters) -> Workload:
     first = trees.first[ids] * parameters.leaf_rows
     leaves = Leaves(first, np.minimum(first + parameters.leaf_rows, parameters.x), sweep[ids])
     points = (leaves.end - leaves.first) * parameters.row_points
-    if parameters.halved:  # of an odd number of points, the colour of the first point has one point more
+    if parameters.halved:  # if a leaf has an odd number of points, the first point's colour has one point more
         points = (points + (leaves.first + leaves.sweep + 1) % 2) // 2
     draft.compute(LEAF, compute_ps(points * parameters.ops_per_point, parameters.ps_per_1000_ops))
     _set_accesses(parameters, draft, leaves)

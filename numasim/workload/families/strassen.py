@@ -33,8 +33,8 @@ ELEMENT_BYTES = 8
 CHILDREN = 7
 TEMPORARIES = 11
 LARGEST_RECYCLED_BYTES = 32 << 20
-THREADS = 32  # number of threads that have blocks in use
-SUBTREES = CHILDREN**2  # tasks of the first level that has at least THREADS tasks
+THREADS = 32  # threads that have a block of each size in use at a time, under heap ``shared``
+SUBTREES = CHILDREN**2  # under heap ``arenas``: as many as tasks of the first level with at least THREADS tasks
 A, B, C, HEAP = range(4)
 S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1 = range(TEMPORARIES)
 MULTIPLY, ADD = range(2)
@@ -83,7 +83,7 @@ class StrassenParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the `Totals` of all levels of the recursion, as if every matrix lay contiguously in memory."""
+        """Return the size of the program, as if every matrix lay contiguously in memory."""
         depth = max(0, (self.n // self.cutoff).bit_length() - 1)
         sizes = [self.n >> level for level in range(depth + 1)]
         splits = (_split_totals(size, self.ps_per_1000_flops).times(7**level) for level, size in enumerate(sizes[:-1]))
@@ -191,7 +191,7 @@ class _Tree:
             self.heap_end += (int(number.max()) + 1) * block
 
 
-# from [tasks of a size] the place of each task in a serial run to [tasks of a size] the number of its block
+# from the numbers of tasks of one size, in the order of a serial run, to the number of the block of each task
 HEAPS: dict[str, Callable[[I64], I64]] = {
     "arenas": lambda order: order * np.int64(min(SUBTREES, len(order))) // len(order),
     "shared": lambda order: order % np.int64(THREADS),
@@ -226,7 +226,10 @@ def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place
 
 
 def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place], rate: int) -> None:
-    """Set eight sums before the products and seven sums after; each access covers neighbouring temporaries."""
+    """Set times and accesses of the eight sums before the products and of the seven additions after.
+
+    An access covers several temporaries if these are neighbours in memory.
+    """
     ids = draft.tasks(shape)
     quadrant = (tree.size[ids] // 2) ** 2
     heap = tree.heap[ids]

@@ -32,7 +32,7 @@ from numasim.workload.sync_parameters import Role, SyncObject
 from numasim.workload.totals import Totals, segment, task
 
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
-Steps = list[tuple[Op, int]]  # (op, its synchronisation object), or (RUN, kernel)
+Steps = list[tuple[Op, int]]  # the ops of a repetition: (op, number of its synchronisation object), or (RUN, kernel)
 ALONE = (Op.RUN, 1)  # the work of the master between two parallel regions
 OWN = (Op.RUN, 2)  # the work of the runtime
 DELAY: Steps = [(Op.RUN, 0)]
@@ -82,9 +82,9 @@ class SyncbenchParameters(TeamParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the `Totals` of a body for each thread; each repetition of a thread counts as a row, as a limit."""
+        """Return the size of the program; each repetition of each thread counts as a row, to limit their number."""
         delay_ps, serial_ps, own_ps = ps(self.delay_ns), ps(self.serial_ns), ps(self.construct_ns)
-        most = 5 + self.construct_lines  # ops of a repetition, without the signals of the master
+        most = 5 + self.construct_lines  # most ops of a repetition, besides the signals that the master sends
         once = task(segment(delay_ps), segment(own_ps), ops=most)
         master = segment(serial_ps).times(self.repetitions)
         return once.times(self.team * (self.repetitions + 1)) + master + Totals(ops=self.team * self.repetitions)

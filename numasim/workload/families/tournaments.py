@@ -2,8 +2,9 @@
 
 `horizontal-tournament` reduces each row within each node and, behind a barrier, combines the results of the nodes. In
 `vertical-tournament` threads meet in pairs, first the threads of a node, then the winners of the nodes. One thread of a
-pair (the winner) merges the rows of both threads, and a barrier ends the round. The end of a phase is a barrier. Every
-phase builds its tables of keys anew; a key takes as much time as in the reduce phase of `map-reduce`.
+pair (the winner) merges the rows of both threads. Each round is a phase, which ends at a barrier. Every phase builds
+its tables of keys anew; a key takes as much time as in the reduce phase of `map-reduce`. A phase is a range with an
+item (a task) for each row or thread.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class HorizontalParameters(ContainerParameters):
     name: Literal["horizontal-tournament"] = Field(description="The name of this workload.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` as if no phase reduced the number of values."""
+        """Return the size of the program as if no phase reduced the number of values."""
         once = super().totals()
         return replace(once.times(2), items=self.rows * min(self.team, 2**10))
 
@@ -41,7 +42,7 @@ class VerticalParameters(ContainerParameters):
     name: Literal["vertical-tournament"] = Field(description="The name of this workload.")
 
     def totals(self) -> Totals:
-        """Return the `Totals` of rounds in which one thread merges all values."""
+        """Return the size of the program as if one thread merged all values in each round."""
         once, rounds = super().totals(), 2 * self.team.bit_length() + 1
         item_ps = self.emits * (ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns))
         moved = self.emits * self.value_bytes
@@ -75,7 +76,7 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
 
 @dataclass(frozen=True)
 class Side:
-    """A thread that is still in the tournament, the threads whose values it has merged, and its number of keys."""
+    """A thread in the tournament, the threads whose values it has merged (itself included), and its number of keys."""
 
     winner: int
     threads: tuple[int, ...]

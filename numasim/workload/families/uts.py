@@ -30,7 +30,7 @@ from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.totals import MAX_TASKS, Totals, segment, task
 
 MAX_CHILDREN = 100  # the most children of any node but a binomial root, as in UTS
-ROUNDING = 10**9  # b(d) is rounded, because the last bits of a power depend on the machine
+ROUNDING = 10**9  # b(d) is rounded to 1 / ROUNDING, because the last bits of a power depend on the machine
 
 
 UTS_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -109,7 +109,7 @@ class UtsParameters(WorkloadParameters):
         return self
 
     def totals(self) -> Totals:
-        """Return the `Totals` of a binomial tree of the mean size, or of the root alone of a geometric tree."""
+        """Return the size of the program: of a binomial tree its mean size, of a geometric tree the root alone."""
         children = self.root_children or 1
         offspring = (self.children or 0) * Fraction(self.probability or 0)
         ends = self.tree == "binomial" and offspring < 1

@@ -1,9 +1,9 @@
 """Units of work in a worklist, as plain work or as transactions (Goes et al. 2014, section 3).
 
-A unit is one task of the worklist. It looks up records of shared data by random keys and computes for a random time. A
-unit may add other units, and writes the data of the units that it adds. A unit of `transactions` does a part of this
-work in a transaction (model 4.11): the transaction reads records, loads objects, stores objects, and writes records at
-its end. An iteration of the program may begin with work that one thread does alone.
+A worklist is one queue of tasks for all workers; its tasks are called units. A unit looks up records of shared data by
+random keys and computes for a random time. It may add other units, and writes the data of the units that it adds. A
+unit of `transactions` does a part of this work in a transaction (model 4.11): the transaction reads records, loads
+objects, stores objects, and writes records at its end. An iteration may begin with work that one worker does alone.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def zipf(draws: U64Array, count: int, skew: Decimal) -> I64:
 KERNELS = ("alone", "process")
 ALONE, PROCESS = range(len(KERNELS))
 DATA, ADDED = range(2)  # regions
-PARENT, LENGTH, PLACE, FIRST_KEY = range(4)  # numbers in the stream of a unit or of a record
+PARENT, LENGTH, PLACE, FIRST_KEY = range(4)  # random numbers of a unit, and (PLACE) of a record
 
 Few = Annotated[Whole, Field(ge=0, le=1000)]
 Skew = Annotated[Exact, Field(ge=0, le=MOST_SKEW_PPM // MILLION)]
@@ -105,7 +105,7 @@ class UnitParameters(TimedParameters):
         return [Op.RUN], 0
 
     def totals(self) -> Totals:
-        """Return the `Totals` as if all units took the longest time and wrote every record that they look up."""
+        """Return the size of the program as if all units took the longest time and wrote each record they look up."""
         ops, _ = self.program()
         found = [access(self.record_bytes, mode=Mode.READ_WRITE, pattern=Pattern.RANDOM)] * self.lookups
         rest = Totals(ops=len(ops) - 1, segments=len(self.parts) - 1)
@@ -270,7 +270,7 @@ def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64
         draft.access(shape, number + child, run=parts - 1, region=ADDED, offset=offset, row_bytes=size, mode=Mode.WRITE)
 
 
-TIMES = {"low_ns": 500, "high_ns": 20_000}  # of the benchmarks
+TIMES = {"low_ns": 500, "high_ns": 20_000}  # parameters of both benchmarks
 SMALL = {"units": 24, "low_ns": 100, "high_ns": 3000, "records": 50, "record_bytes": 256}
 PLAIN = {"added": 0.5, "added_bytes": 3000, "lookups": 2, "skew": 0.9, "iterations": 2, "alone_ns": 50}
 OPENING = {"added": 0.25, "added_bytes": 100, "lookups": 5, "objects": 6, "loads": 2, "outside": 0.25}

@@ -1,4 +1,7 @@
-"""Task graphs in files of other programs as workloads; the contents of a file tell the format."""
+"""Import: task graphs in files of other programs become workloads; the contents of a file tell its format.
+
+A kernel is the name of a kind of work, such as ``potrf``. A grain is a task of an OpenMP program, as a line of a table.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from numasim.workload.json_form.graph_models import MOST_KERNELS
 from numasim.workload.span import cycle_of
 from numasim.workload.totals import MOST_PS
 
-MOST_NAMES = 1_000  # most names that are compared to find the nearest name
+MOST_NAMES = 1_000  # names; an error that suggests the nearest name looks at so many
 OWN = "task graph of numasim"
 
 
@@ -110,7 +113,7 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
 
 
 def _chosen(graph: ReadGraph, times: Mapping[str, Decimal]) -> dict[int, Decimal]:
-    """Return times in ps by task: the user's ``times`` by name, label or kernel, and 0 for tasks without work.
+    """Return times in ps by number of task: the user's ``times`` (by name, label or kernel), 0 for tasks without work.
 
     Raise InputError for a name that no task has.
     """
@@ -136,14 +139,14 @@ def _refuse_missing(graph: ReadGraph, missing: Sequence[int], some: bool) -> Non
     graph.refuse(problem, expected, graph.places[first])
 
 
-# ---- A graph as a workload: every task computes once, and accesses the memory of its files ------------------
+# ---- A graph as a workload: every task has one compute time, and accesses the memory that stands for its files -------
 
 MOST_SHOWN = 8  # most tasks of a cycle, and most columns, that an error names
-TOGETHER = "files"  # the region of all files, if files are more than a graph may have regions
+TOGETHER = "files"  # name of the one region for all files, if a graph may not have so many regions
 
 
 def read_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
-    """Return the workload of ``graph`` with the times ``times_ps`` of tasks; without ``memory`` files are only edges.
+    """Return the workload of ``graph``; task i computes for ``times_ps[i]``. With ``memory``, tasks access their files.
 
     Raise InputError with the names of tasks for a cycle.
     """
@@ -169,7 +172,7 @@ def refuse_cycles(graph: ReadGraph, source: I64, target: I64) -> None:
 
 
 def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:
-    """Return (kernels, [tasks] kernel); one kernel without a name if kernels are too many."""
+    """Return (names of kernels, [tasks] number of the kernel); one kernel without a name if there are too many."""
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
     if len(numbers) > MOST_KERNELS:
         return ("",), np.zeros(len(kinds), np.uint8)
@@ -202,7 +205,7 @@ def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], tuple[I64, dict[str, 
 
 # ---- A table of grain graphs as a workload: tasks spawn their children, and wait for the children at joins -----
 
-WAIT = -1  # a step that waits instead of spawning a child
+WAIT = -1  # a step of a task that waits; the other steps are numbers of children to spawn
 
 
 def grain_workload(found: Grains, times_ps: I64) -> Workload:
@@ -266,7 +269,7 @@ def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int
 def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
     """Return the recorded cycles before each step and after the last step; an empty list if the cycles are unknown.
 
-    The recorded instant of a wait is the end of the wait. Work before the wait thus includes the waiting time.
+    Of a wait, the table has the end. The cycles before a wait therefore include the waiting time.
     """
     grain = grains[task]
     waits = iter(grain.waits)
@@ -300,7 +303,7 @@ def _split(work_ps: int, lengths: list[int], steps: int) -> list[int]:
 
 # ---- The format of a file, which the contents of the file tell -------------------------------------------------------
 
-MOST_LINES = 3  # lines of a table that tell the format
+MOST_LINES = 3  # most lines at the beginning of a file that an error about an unknown format looks at
 MOST_ELEMENTS = 4_000_000  # most elements of an XML file
 _WORKFLOW = re.compile(r'"workflow"\s*:')
 
@@ -353,7 +356,7 @@ def _read_lines(text: str, name: str, choices: Choices) -> ReadGraph | Workload 
         return grain_graph.read_grains(text, name)
     if starpu.looks_like_records(text):
         return starpu.read_records(text, name)
-    if text.lstrip()[:1] in ("[", '"') or text.strip() in ("null", "true", "false"):  # JSON, but no object
+    if text.lstrip()[:1] in ("[", '"') or text.strip() in ("null", "true", "false"):  # JSON without an object
         return of_text(text, name)
     raise _unknown(text, name)
 

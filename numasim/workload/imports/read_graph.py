@@ -20,13 +20,13 @@ from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS
 UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ms": 10**9, "s": 10**12, "min": 60 * 10**12}
 NAMES = "ps, ns, us, ms, s or min"
 _TIME = re.compile(r"\s*(\d{0,18}\.?\d{0,18})\s*([a-zµμ]+)\s*")
-_MOST_DIGITS = 400  # most digits of a number in a file
+_MOST_DIGITS = 400  # most characters of a number in a file, and its largest power of ten
 
 
 def time_ps(text: str, option: str, least: int = 1) -> Decimal:
-    """Return the picoseconds of a time such as ``1us`` or ``0.5 ns``, the value of ``option``.
+    """Return the picoseconds of a time such as ``1us`` or ``0.5 ns``.
 
-    Raise InputError for a text that is no time, and for a time below ``least`` (0 or a positive number).
+    Raise InputError, which names ``option``, for a text that is no time, and for a time below ``least`` ps.
     """
     found = _TIME.fullmatch(text)
     if found and found[2] in UNITS_PS and found[1] not in ("", "."):
@@ -38,7 +38,7 @@ def time_ps(text: str, option: str, least: int = 1) -> Decimal:
 
 
 def number(text: object) -> Decimal | None:
-    """Return a number of a file, given as text or as a number of JSON; None unless the number is finite."""
+    """Return a finite number of a file, given as text or as a number of JSON; None for anything else."""
     if isinstance(text, bool) or not isinstance(text, str | int | float | Decimal):
         return None
     written = str(text).strip()
@@ -52,7 +52,7 @@ def number(text: object) -> Decimal | None:
 
 
 def whole_ps(value: Decimal, unit_ps: Decimal) -> int | None:
-    """Return ``value`` times ``unit_ps``, rounded; None if the time is negative or longer than engines allow."""
+    """Return ``value`` times ``unit_ps``, rounded to whole ps; None for a negative time or one too long for a run."""
     product = value * unit_ps
     return int(product.to_integral_value()) if value >= 0 and product <= LONGEST_PS else None
 
@@ -86,7 +86,10 @@ class Choices:
         memory: bool = True,
         times: Iterable[str] = (),
     ) -> Self:
-        """Return the choices of options: ``unit`` and ``usual`` such as ``1us``, ``times`` such as ``potrf=1us``."""
+        """Return the choices that options of the command line give.
+
+        ``unit`` and ``usual`` (the time of tasks without a time) are such as ``1us``, ``times`` such as ``potrf=1us``.
+        """
         unit_ps = None if unit is None else time_ps(unit, "--unit")
         usual_ps = None if usual is None else time_ps(usual, "--usual", least=0)
         return cls(unit_ps, usual_ps, cost, bytes, memory, dict(map(_named_time, times)))
@@ -124,9 +127,9 @@ class ReadFile:
 class ReadGraph:
     """The graph as in the file; tasks are numbered in the order of the file.
 
-    ``unit_ps`` is the length of the file's unit of time, None if the file states no unit; ``unit_means`` says in words
-    what a unit is. ``times`` has None for a task without a time in the file. ``still`` are tasks without work, such as
-    points of synchronisation. ``labels`` are further texts of tasks. ``not_known`` lists values that no such file has.
+    ``unit_ps`` is the file's unit of time in ps, None if the file states no unit; ``unit_means`` says in words what a
+    unit is. ``times`` has None for a task without a time in the file. ``still`` are tasks without work, such as points
+    of synchronisation. ``labels`` are further texts of tasks. ``not_known`` names what files of this format lack.
     """
 
     path: str
@@ -144,10 +147,10 @@ class ReadGraph:
     edges: list[tuple[int, int]] = field(default_factory=list)
     files: dict[str, ReadFile] = field(default_factory=dict)
     files_order: bool = True  # whether readers of a file wait for the writers of the file
-    phases: list[int] = field(default_factory=list)  # [tasks] the loop of each task, in a table of chunks of loops
+    phases: list[int] = field(default_factory=list)  # [tasks] the loop of which the task is a chunk, if it is one
     unknown_sizes: list[str] = field(default_factory=list)  # names of files with negative sizes
-    used: dict[str, None] = field(default_factory=dict)  # names of the fields that the reader uses
-    left_out: Counter[str] = field(default_factory=Counter)  # how often fields and entries are left out, by name
+    used: dict[str, None] = field(default_factory=dict)  # names of the file's fields that the reader uses
+    left_out: Counter[str] = field(default_factory=Counter)  # by name, how often a field or entry is left out
     remarks: list[str] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)  # numbers of tasks by id
 

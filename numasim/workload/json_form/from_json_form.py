@@ -1,4 +1,7 @@
-"""The arrays of a task graph in JSON, made from checked entries; names become numbers."""
+"""From checked entries of a JSON task graph to the arrays of a `Workload`; names become numbers.
+
+A column is an array with a field of all entries. A path is a place in the document, such as ``("segments", 3)``.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Columns:
-    """The tasks and segments of a file; kernels and regions of accesses are places in ``kernels`` and ``regions``."""
+    """The tasks and segments of a file as arrays; a kernel or region is its place in ``kernels`` or ``regions``."""
 
     op_ptr: I64
     op_code: npt.NDArray[np.uint8]
@@ -172,7 +175,7 @@ def _range(entry: RangeEntry, path: Path, regions: dict[str, int], kernels: dict
 
 
 def _compute_times(entry: RangeEntry, path: Path) -> tuple[int, int, Amounts | None]:
-    """Return (lowest, highest, given amounts) of the compute times of a range in ps; None for uniform times."""
+    """Return (lowest, highest, listed or tabled amounts) of a range's compute times in ps; None for uniform times."""
     for key in ("low_ps", "high_ps"):
         if (getattr(entry, key) is None) == (entry.compute_ps is None):
             problem = "the time is missing" if entry.compute_ps is None else "the time is given twice"
@@ -245,11 +248,11 @@ def node_access_of(entry: NodeAccessEntry, count: int, path: Path) -> NodeAccess
     return NodeAccess(nodes, shares, mode, pattern, amounts, entry.returned_ppm)
 
 
-# ---- Columns of tasks and segments: a batch of checked entries at a time becomes arrays ------------------------------
+# ---- Columns of tasks and segments: entries are checked and turned into arrays in batches ----------------------------
 
 
 ENUMERATIONS: dict[str, Iterable[Any]] = {"op": Op, "kind": Kind, "mode": Mode, "pattern": Pattern}
-CODES = {key: {member_name(each): int(each) for each in kind} for key, kind in ENUMERATIONS.items()}  # by name in files
+CODES = {key: {member_name(each): int(each) for each in kind} for key, kind in ENUMERATIONS.items()}  # number by name
 _ACCESS = attrgetter(*ACCESS_TYPES)
 
 
@@ -260,7 +263,7 @@ def many(item: Any) -> TypeAdapter[list[Any]]:
 
 
 class EntryColumns:
-    """The columns of entries of one kind; ``names`` numbers the kernels and the regions that the entries name."""
+    """The columns of entries of one kind. ``names`` numbers the named kernels and regions in the order of first use."""
 
     model: type[TaskEntry] | type[SegmentEntry]
 

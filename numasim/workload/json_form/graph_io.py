@@ -1,10 +1,9 @@
 """Task graphs as JSON files: reading, checking and writing. A graph that is written and read again has equal arrays.
 
-A task has ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, ``["group"]``,
-``["end_group"]``, and ``["lock", number]`` and the other synchronisation ops), and ``then`` lists the tasks that wait
-for the task. A graph refers to kernels and regions by name, and to tasks, segments, synchronisation objects (``words``)
-and ranges by their places in lists. `graph_models` has the defaults of keys. Without ``phases`` all tasks that no task
-spawns start together.
+A task has ``ops``, the steps of its program, such as ``["run", segment]``, ``["spawn", task]`` or ``["wait"]``, and
+``then`` lists the tasks that wait for it. A graph refers to kernels and regions by name, and to tasks, segments,
+synchronisation objects (``words``) and ranges by their places in lists. Without ``phases`` all tasks that no task
+spawns or calls start together. A walk reads a text entry by entry; a batch is a list of entries checked together.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def of_text(text: str, name: str) -> Workload:
 
 
 def unchecked(document: Mapping[str, Any]) -> Workload:
-    """Return the workload of a document, after checks of entries, but without the checks of `validate`."""
+    """Return the workload of a document whose entries are checked one by one; `validate` is not called."""
     return to_workload(*parsed(json.dumps(document), "this document"))
 
 
@@ -85,7 +84,7 @@ def parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Suspend Python's garbage collector, which would double the time of reading a million entries in vain."""
+    """Suspend Python's garbage collector meanwhile: it would double the time of reading and find no garbage."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -121,7 +120,7 @@ def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
 
 
 def _entry(walk: JsonWalk, model: type[E], path: FieldPath) -> E:
-    """Return the checked entry at the position of the walk; long lists of an entry are read item by item."""
+    """Return the checked entry at the position of the walk; the lists of a long entry are read item by item."""
     try:
         return _checked(model.model_validate, walk.value(WINDOW), path)
     except LongValueError:
@@ -153,7 +152,7 @@ def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
         return True
 
     check = TypeAdapter(item).validate_python
-    for number in walk.elements(None if isinstance(item, type) else take):  # the keys of objects are checked one by one
+    for number in walk.elements(None if isinstance(item, type) else take):  # items that are objects come one by one
         found.append(_checked(check, _value(walk, (*path, number)), (*path, number)))
     return found
 

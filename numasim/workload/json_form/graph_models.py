@@ -1,4 +1,4 @@
-"""The shape of a task graph in JSON, as models."""
+"""Models of the entries of a task graph in JSON. An op is a step of a task, a range many similar tasks, its items."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Part = Annotated[int, Field(strict=True, ge=0, le=MILLION)]
 
 
 class AmountsEntry(Model):
-    """A whole number for each item: given in ``items``, or drawn from a table of ``weight``, ``low`` and ``high``."""
+    """A whole number for each item of a range: listed, or drawn from a table of ``weight``, ``low`` and ``high``."""
 
     items: list[Amount] = Field(default_factory=list, description="The numbers, one for each item.")
     weight: Annotated[list[Weight], Field(max_length=MOST_PARTS)] = Field(
@@ -98,7 +98,7 @@ class NodeAccessEntry(Model):
 
 
 def _described(kind: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """Return the check of an op, with one error message, which describes all ops."""
+    """Return pydantic's check of an op, with one error message for all mistakes, which describes all ops."""
     others = ", ".join(Op(code).name.lower() for code in SHARED if code > Op.LOCK)
     message = (
         'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], ["group"], ["end_group"], '
@@ -191,7 +191,7 @@ class AccessEntry(Model):
 
 
 class TemplateEntry(AccessEntry):
-    """An access of a range's items; an affine rule of the item's number gives the offset."""
+    """An access of each item of a range; the offset is a linear function of i div d and i mod d of item i."""
 
     divisor: Annotated[int, Field(strict=True, ge=1, lt=2**62)] = Field(1, description="The divisor d of the number i.")
     step_div: Step = Field(0, description="Bytes that the offset moves for each i div d.")
@@ -207,7 +207,7 @@ class SegmentEntry(Model):
 
 
 class RangeEntry(Model):
-    """A range: items with equal rules, which need no entry each."""
+    """A range: many similar tasks, its items, without entries of their own."""
 
     name: str = Field("", description="Name of the range.")
     count: Positive = Field(description="Number of items.")
@@ -232,7 +232,7 @@ class RangeEntry(Model):
 
 
 class TaskEntry(Model):
-    """An op program, and the tasks that wait for its end."""
+    """A task: its kind, its ops, and the tasks that wait for its end."""
 
     kind: Annotated[
         Literal["task", "call", "implicit"],
@@ -366,7 +366,7 @@ class GraphFile(Model):
     recorded: RecordedEntry | None = Field(None, description="The system on which the program was recorded.")
 
 
-ENTRIES: dict[str, type[Model]] = {  # the model of the entries of each list
+ENTRIES: dict[str, type[Model]] = {  # by key of `GraphFile`, the model of the entries of the list
     "regions": RegionEntry,
     "phases": PhaseEntry,
     "ranges": RangeEntry,

@@ -44,7 +44,7 @@ def to_file(workload: Workload) -> dict[str, Any]:
 
 
 def around_tasks(workload: Workload) -> dict[str, Any]:
-    """Return the JSON document of ``workload``, in the order of its keys, with empty tasks and segments."""
+    """Return the JSON document of ``workload`` in the order of keys; its lists of tasks and segments are empty."""
     return {
         "format": FORMAT,
         "name": workload.name,

@@ -1,8 +1,8 @@
 """Compute times of recorded programs on cores of another rate.
 
-Compute times of a recorded program are times on the recording machine. For a simulated machine these times are
-multiplied by the rate of the recording machine's cores over the rate of the simulated machine's cores, if both rates
-are known. A rate is the number of steps per second of a fixed loop (`MachineSpec.core_steps_per_s`).
+A rate is the number of steps per second that a core makes in a fixed loop (`MachineSpec.core_steps_per_s`). For a
+simulated machine, the recorded compute times are multiplied by the rate of the recording machine over the rate of the
+simulated machine, if both rates are known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def rate_of(machine: MachineSpec) -> int:
 
 
 def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
-    """Return ``workload`` as if recorded on ``machine``; raise InputError if the rate of cores is not known."""
+    """Return ``workload`` with ``machine`` as the place of its recording; InputError if the machine has no rate."""
     rate, clocks = rate_of(machine), [machine.clock.base_ghz, *(step.ghz for step in machine.clock.turbo)]
     place = Recorded(machine.name, int(max(clocks) * GIGA), rate)
     known = workload.recorded or Recorded()
@@ -39,9 +39,9 @@ def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
 
 @lru_cache(maxsize=4)
 def at_rate(workload: Workload, core_steps_per_s: int) -> Workload:
-    """Return ``workload`` with compute times on cores of ``core_steps_per_s``; the same workload if a rate is unknown.
+    """Return ``workload`` with compute times scaled to cores of ``core_steps_per_s`` (0: unknown).
 
-    Times are rounded to whole ps. Raise InputError if a time becomes longer than a run may be.
+    If a rate is unknown the result is ``workload`` itself. Raise InputError if a time becomes too long for a run.
     """
     here = workload.recorded.core_steps_per_s if workload.recorded else 0
     if not here or not core_steps_per_s or here == core_steps_per_s:

@@ -14,8 +14,8 @@ MOST_LISTED = 8
 class Recorded(Frozen):
     """The system on which a program was recorded; 0 and "" stand for unknown values.
 
-    ``core_steps_per_s`` is the rate of a core as in machine files. Of ``sizes`` accesses, ``guessed_sizes`` have a
-    guessed size: up to the next address that a dependence names, or the size of a tile of a grid.
+    ``core_steps_per_s`` is the rate of a core: steps per second of a fixed loop. Of ``sizes`` memory accesses,
+    ``guessed_sizes`` have a guessed number of bytes: up to the next address that a dependence names, or a grid's tile.
     """
 
     processor: str = ""
@@ -25,7 +25,7 @@ class Recorded(Frozen):
     guessed_sizes: int = 0
 
     def document(self) -> dict[str, Any]:
-        """Return the known fields for a graph's file."""
+        """Return the known values by field, for the file of a task graph."""
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
 
     @property
@@ -35,7 +35,7 @@ class Recorded(Frozen):
         return ", ".join(part for part in (self.processor, rate) if part) or "cores that its file does not name"
 
     def factor(self, core_steps_per_s: int) -> float | None:
-        """Return the factor of compute times on cores of ``core_steps_per_s``; None if a rate is not known."""
+        """Return the factor by which compute times grow on cores of ``core_steps_per_s``; None if a rate is unknown."""
         known = self.core_steps_per_s and core_steps_per_s
         return self.core_steps_per_s / core_steps_per_s if known else None
 
@@ -55,10 +55,7 @@ class Recorded(Frozen):
 
 
 def scaled_on(program: str, factors: Mapping[str, float | None]) -> Iterator[str]:
-    """Yield sentences on the factors of a recorded program's compute times on several machines.
-
-    ``factors`` has `Recorded.factor` by the name of the machine.
-    """
+    """Yield sentences on how the compute times of ``program`` are scaled, given `Recorded.factor` by machine."""
     known = [f"{factor:.4g} on {name}" for name, factor in factors.items() if factor is not None]
     unknown = [name for name, factor in factors.items() if factor is None]
     if known:

@@ -1,4 +1,4 @@
-"""Graphs with attributes of nodes and edges: an attribute of nodes has the costs of tasks, one of edges the bytes."""
+"""Graphs whose nodes (tasks) and edges have attributes: an attribute of nodes is the time, one of edges the bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numasim.errors import InputError
 from numasim.workload.imports.read_graph import UNITS_PS, Choices, ReadGraph, number, shortened
 
 Attributes = dict[str, str]
-COST_NS = "cost_ns"  # the attribute of numasim's own graphs in networkx, in ns
+COST_NS = "cost_ns"  # the attribute of a task's time in graphs that numasim wrote, in ns
 COSTS = ("cost", "weight", "runtime", "time", "duration", "exec_time", "execution_time", "computation", "work", "size")
 KINDS = ("kind", "kernel", "category", "type")
 BYTES = "bytes"
@@ -18,7 +18,7 @@ OTHER_BYTES = ("size", "data", "weight", "volume", "communication", "comm", "cos
 UNIT_MEANS = "what one unit of the attribute is"
 LABEL, SHAPE, STYLE = "label", "shape", "style"
 PICTURES = ("plaintext", "plain", "none")  # shapes of nodes that are only text, such as a legend
-POINTS = ("sync", "synchro", "synchronization", "synchronisation", "barrier", "taskwait")  # without case and number
+POINTS = ("sync", "synchro", "synchronization", "synchronisation", "barrier", "taskwait")  # compared in lower case
 _TAG = re.compile(r"<[^>]*>")
 _FIRST_LINE = re.compile(r"\\[nlr]|\n|[(\[]")  # the end of the kernel's name in a label
 _NUMBERED = re.compile(r"[\s_\-.,:#0-9]+$")
@@ -120,7 +120,7 @@ def _kernel_of(label: str) -> str:
 
 
 def _is_point(node: str, attributes: Attributes, kind: str) -> bool:
-    """Return whether the shape, kernel or name of a node tells that the node is a point of synchronisation."""
+    """Return whether a node's shape, kernel or name says that it is a point of synchronisation, not work."""
     named = (kind, _NUMBERED.sub("", node))
     return attributes.get(SHAPE) == "point" or any(name.lower() in POINTS for name in named)
 

@@ -1,9 +1,9 @@
-"""Tables of grain graphs: the tasks of OpenMP programs, recorded by the runtime system MIR, a task in each line.
+"""Tables of grain graphs: the tasks of OpenMP programs, called grains, recorded by the runtime system MIR.
 
-A line has the parent of the task, the task's number among the parent's children, the join at which the parent waits for
-the task, and the task's work in processor cycles. Columns are found by their names. In tables of chunks of loops,
-``chunk_lineage`` begins with the number of the loop. Source: A. Muddukrishna et al., "Grain Graphs: OpenMP Performance
-Analysis Made Easy", PPoPP 2016.
+A line is a task. It has the task's parent, the task's number among the parent's children, the join (wait) at which the
+parent waits for the task, and the task's work in processor cycles. Columns are found by their names. In tables of
+chunks of loops, ``chunk_lineage`` begins with the number of the loop. Source: A. Muddukrishna et al., "Grain Graphs:
+OpenMP Performance Analysis Made Easy", PPoPP 2016.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Row = dict[str, str]
 
 @dataclass
 class Grain:
-    """A task of the table: its parent, the join at which the parent waits for the task, and recorded instants."""
+    """A task of the table: its parent, the join at which the parent waits for it, and recorded times in cycles."""
 
     parent: str
     join: int
