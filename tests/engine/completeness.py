@@ -1,4 +1,4 @@
-"""Check that Python gives exactly the fields of the schema. The native engine checks the type of each field itself."""
+"""Check that Python gives the native engine exactly the fields that `numasim.schema` declares for a structure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def complete(structure: Structure, given: dict[str, Any]) -> None:
 
 
 def _mistakes(structure: Structure, given: Given, known: Given, place: str) -> Iterator[str]:
-    """Return the differences of one mapping; ``known`` are the values that conditions refer to."""
+    """Yield the differences of one mapping from its structure; conditions of fields refer to values of ``known``."""
     fields = list(_present(structure, known))
     names = [field.name for field in fields]
     yield from (f"{place}{name} is given, but not in the schema" for name in given if name not in names)
@@ -36,7 +36,7 @@ def _mistakes(structure: Structure, given: Given, known: Given, place: str) -> I
 
 
 def _present(structure: Structure, known: Given) -> Iterator[Field]:
-    """Return the fields whose conditions hold, including the fields of parts."""
+    """Yield the fields of a structure, and of its parts, whose conditions hold."""
     for field in structure.fields:
         if isinstance(field, Computed) or (field.when and not eval(_compiled(field.when), {"len": len}, dict(known))):
             continue

@@ -1,6 +1,7 @@
 """Comparison of two engines: the quantities in which their results differ, and the first event that only one has.
 
-Both engines produce the same records for every plan (model 1.3), in batches of any order.
+A record describes one event in five numbers (model 1.3). Both engines have to produce the same set of records for every
+plan, in any order.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from numasim.plan.plan import Run
 
 Outcome = Result | str  # the text is that of a DeadlockError or a TooLongError
 
-COSTS = frozenset({"events"})  # the counters of the cost of a run, in which engines may differ
+COSTS = frozenset({"events"})  # counters in which engines may differ: how many events an engine has simulated
 SHOWN = 12
 
 
 class Record(NamedTuple):
-    """One record of a trace; records are ordered as events are (model 1.2)."""
+    """One record; its fields are in such an order that sorted records are in the order of events (model 1.2)."""
 
     time_ps: int
     rank: Rank
@@ -34,7 +35,7 @@ class Record(NamedTuple):
 
 
 def difference(run: Run, left: str = "reference", right: str = "native", origin: str | None = None) -> str | None:
-    """Simulate ``run`` on two engines; return a report, None if everything but the cost is equal.
+    """Simulate ``run`` on two engines; return a report of the differences, None if all but `COSTS` is equal.
 
     ``origin`` says how to make the run again; by default the report lists the parts of the plan, and the seed.
     """
@@ -53,7 +54,7 @@ def difference(run: Run, left: str = "reference", right: str = "native", origin:
 
 
 def outcome(run: Run, engine: str, listener: Listener | None = None) -> Outcome:
-    """Return the result of ``run`` on ``engine``, or the text of its error: a deadlock, or times beyond 62 bits."""
+    """Return the result of ``run`` on ``engine``, or the text of its error: a deadlock, or a time that is too long."""
     try:
         return ENGINES[engine](run, False, listener)[0]
     except (DeadlockError, TooLongError) as refused:

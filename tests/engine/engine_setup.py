@@ -1,4 +1,7 @@
-"""Plans of small machines and given workloads, and runs of these plans with all their outputs."""
+"""Plans of small machines and given workloads, and runs of these plans with all their outputs.
+
+A stretch is a time in which a worker executes one task without a break. A watch gets rows over time from an engine.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ Tasks = tuple[tuple[int, ...], ...]
 
 
 def machine_spec(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> MachineSpec:
-    """Return a machine: 100 ns to the memory of the own node, 100 ns more for each link, links between all nodes."""
+    """Return a machine with links between all nodes: 100 ns to memory of the own node, 200 ns to any other node's."""
     count = sockets * nodes
     pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
     return MachineSpec.model_validate(
@@ -102,7 +105,7 @@ def _resolved(strategy: str = "randomized", runtime: str = "bare", machine: str 
 
 
 def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:
-    """Return a strategy of the given levels; the default steals from the first other worker."""
+    """Return a strategy with these steal levels; by default thieves steal from the other worker of lowest number."""
     given = levels or [{"from": "others", "pick": "in-order"}]
     return StrategySpec.model_validate({"name": "test", "steal": given, **keys})
 
@@ -164,14 +167,14 @@ def seeded(plan: Plan, seed: int = SEED) -> Run:
 
 
 def event_by_event(plan: Plan) -> Plan:
-    """Return the same plan, without shortcuts."""
+    """Return the same plan; an engine has to simulate each of its events."""
     return replace(plan, skip=False)
 
 
 @dataclass
 class Seen:
-    """A finished run: the result, the log of executed stretches (of segments; None if the engine has simulated some
-    stretches without an event), and the trace as rows (t, rank, actor, a0, a1).
+    """A finished run: the result, the log of executed stretches (None if the engine has simulated some stretches
+    without an event), and the records of all events as rows (t, rank, actor, a0, a1).
     """
 
     result: Result
@@ -211,14 +214,14 @@ class Seen:
         return [each.task for each in sorted(self.log, key=lambda each: each.start_ps) if each.worker == worker]
 
 
-Rows = npt.NDArray[np.int64]  # [n, COLUMNS] the rows that a watch gets
+Rows = npt.NDArray[np.int64]  # [rows, COLUMNS] the rows that a watch gets
 
 
 def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: bool = True) -> Seen:
     """Run the plan on ``engine``, or on every engine if ``engine`` is None. All engines have to give the same results,
     or to refuse the plan with the same error.
 
-    An engine that keeps a log of executed stretches takes fewer shortcuts.
+    With ``logged`` engines log executed stretches; an engine then takes fewer shortcuts.
     """
     if engine is not None:
         batches: list[np.ndarray[Any, Any]] = []
@@ -229,7 +232,7 @@ def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: 
 
 
 def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
-    """Return the runs with all shortcuts and event by event, on every engine; assert that they agree in the results."""
+    """Return (the run with all shortcuts, the run event by event), on every engine; assert that results are equal."""
     unlogged = (_outcome(plan, seed, engine, logged=False) for engine in ENGINES)
     fast, slow, *_ = outcomes = [_outcome(plan, seed), _outcome(event_by_event(plan), seed), *unlogged]
     _the_same(outcomes)
@@ -285,8 +288,8 @@ def found(result: Result) -> dict[str, Any]:
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
-    """Assert that two modes of a run have the same result, and the same executed stretches if both modes logged every
-    stretch.
+    """Assert that a run with shortcuts (``fast``) and the same run event by event (``slow``) have the same result, and
+    the same executed stretches if both logged every stretch.
     """
     assert found(fast.result) == found(slow.result)
     if None not in (fast["event_hash"], slow["event_hash"]):
@@ -294,7 +297,7 @@ def assert_agree(fast: Seen, slow: Seen) -> None:
     if None not in (fast.log, slow.log) and "bulk" not in (
         fast["mode"],
         slow["mode"],
-    ):  # in bulk, equal items change places and are not all logged
+    ):  # shortcuts for ranges (mode bulk) exchange equal items and do not log all of them
         assert fast.stretches == slow.stretches
 
 

@@ -1,4 +1,4 @@
-"""One plan on the reference engine and on every other engine of the registry: equal in everything, or a report."""
+"""One plan on the reference engine and on every other engine: a report of all differences in their outcomes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from numasim.schema.plan_fields import PLAN
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
-# The native engine is compared with the reference engine; in a build with sanitizers, which check only compiled code,
-# with itself.
+# The native engine is compared with the reference engine. Sanitizers check only compiled code, so in a build with
+# sanitizers the native engine is compared with itself, which takes less time.
 EXPECTED = OTHERS[0] if "NUMASIM_TEST_SANITIZED" in os.environ else REFERENCE
 REFUSALS = (DeadlockError, TooLongError)  # all engines have to end with the same error, in the same words
 MOST_EVENTS = 60_000
@@ -68,7 +68,7 @@ class ImpatientEngine(ReferenceEngine):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a plan: ``labels`` name its parts and the end of the run; ``problem`` describes an error."""
+    """The outcome of a plan: ``labels`` name its parts and how its run ended; ``problem`` says what is wrong."""
 
     labels: tuple[str, ...]
     problem: str | None = None
@@ -124,7 +124,7 @@ def _on(engine: str, run: Run) -> tuple[Outcome, Log | None]:
 
 
 def _is_eager(outcome: Outcome) -> bool:
-    """Tell whether every stretch of a run is logged under its own name."""
+    """Return whether the engine has simulated every executed stretch as an event of its own, so that all are logged."""
     return not isinstance(outcome, str) and outcome.counters["mode"] == "eager"
 
 

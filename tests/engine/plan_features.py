@@ -1,4 +1,4 @@
-"""The features of a plan, by which sets of plans are counted."""
+"""The features of a plan, such as "has transactions". Reports of tests count the plans that have each feature."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from numasim.workload.sync_parameters import Role
 
 
 def features(random: RandomRun) -> Iterator[tuple[str, str]]:
-    """Return (kind, value) pairs of a plan; the report of coverage counts the plans of each value."""
+    """Yield (kind, value) pairs of a plan, such as its strategy; reports of tests count the plans of each value."""
     plan, strategy = random.plan, random.recipe["strategy"]
     yield "join", plan.join
     yield "producer", plan.producer
@@ -45,7 +45,7 @@ def features(random: RandomRun) -> Iterator[tuple[str, str]]:
 
 
 def features_of(random: RandomRun) -> Iterator[str]:
-    """Return the names in `FEATURES`, `LEARNING` and `DEALT` of the features that a plan has."""
+    """Yield the names of all features in `FEATURES`, `LEARNING` and `DEALT` that a plan has."""
     yield from (name for name, has in (FEATURES | LEARNING).items() if has(random.plan))
     if len(random.plan.control.item_labels):
         spec = strategy_of(random.recipe)
@@ -53,7 +53,7 @@ def features_of(random: RandomRun) -> Iterator[str]:
 
 
 def strategy_of(recipe: Document) -> StrategySpec:
-    """Return the strategy of a recipe; the recipe contains the strategy or names a shipped one."""
+    """Return the strategy of a recipe (plain data that determines a plan), which has the strategy or a shipped name."""
     given = recipe["strategy"]
     return shipped_strategy(given) if isinstance(given, str) else StrategySpec.model_validate(given)
 
@@ -64,7 +64,7 @@ def placement_of(plan: Plan) -> Placement:
 
 
 def rules_of(plan: Plan) -> list[PageRule]:
-    """Return the page rules of a run, stage by stage."""
+    """Return the page policies of a plan in the order in which they come into force."""
     return [stage.rule for stage in placement_of(plan).stages]
 
 

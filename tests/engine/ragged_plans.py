@@ -1,4 +1,4 @@
-"""Ranges whose items differ, for tests: amounts and node accesses in few words."""
+"""Ranges whose items (tasks) differ, for tests: amounts (a number for each item) and accesses to nodes in few words."""
 
 from __future__ import annotations
 

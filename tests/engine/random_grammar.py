@@ -125,7 +125,7 @@ def distribution(chance: Random) -> str | Document:
 
 
 def victims(chance: Random, families: Document) -> list[Document]:
-    """Draw the levels of Phoenix++; a level for the own queues comes first if workers share queues."""
+    """Draw steal levels as in Phoenix++; a level for the own queues comes first if workers share queues."""
     levels = [{**level, "queue": [*families]} for level in one(chance, VICTIMS)]
     return [{"from": "own", "queue": [*families]}, *levels] if "pool" in families else levels
 
@@ -388,8 +388,8 @@ def runtime_document(chance: Random) -> Document:
 
 @dataclass(frozen=True)
 class Habits:
-    """The percentages of strategies with a controller, tiers, copies, queues that tasks leave, levels that pass over
-    sleeping workers, and leapfrogging.
+    """How many per cent of drawn strategies have a controller, tiers, copies, slots or queues that spill, levels that
+    leave out sleeping workers, and leapfrogging joins.
     """
 
     tunes: int = 15
@@ -420,7 +420,7 @@ def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
         document["passes"] = passes = chance.choice((2, 3))
         levels[0]["from_pass"] = chance.randint(1, passes)
     if [*families] != ["deque"]:
-        document.get("thresholds", {}).pop("announce", None)  # workers announce queues of their own alone
+        document.get("thresholds", {}).pop("announce", None)  # an owner can announce only a queue per worker
     if owned and happens(chance, 20):
         document["amount"] = one(chance, AMOUNTS)
     if owned and happens(chance, 15):
@@ -565,7 +565,7 @@ def _level(chance: Random, families: Document) -> Document:
     source = one(chance, SOURCES)
     level = {"from": source, **some(chance, LAST if source == "last" else LEVEL), **_switched(chance)}
     if "deque" not in families:
-        level.pop("amount", None)  # workers without queues of their own have no place for more than one task
+        level.pop("amount", None)  # a thief without a queue of its own cannot take more than one task
     if len(families) > 1 and happens(chance, 60):
         level["queue"] = chance.choice((["pool"], ["deque"], ["deque", "pool"], ["pool", "deque"]))
     if source == "last":
@@ -635,7 +635,7 @@ def _add_refill(chance: Random, document: Document) -> None:
         level["leave"] = max(least, level.get("leave", 0))
 
 
-# ---- a controller whose choices depend on all its inputs: any difference of two engines changes everything later ----
+# ---- a controller whose choices depend on all its inputs: if an input differs between engines, later choices differ --
 
 
 def choose(program: Program, state: bytes | None, measures: Measures | None) -> tuple[bytes, Controls]:

@@ -33,7 +33,7 @@ MOST_ITEMS = (12, 12, 60, 400)
 NODE_ACCESSES = (0, 0, 0, 1, 2)
 DEALT_ACCESSES = (1, 1, 2, 3, 0)
 AMOUNTS = (0, 1, 64, 640, 9_999, 300_000)
-DEALT_AMOUNTS = (0, 1, 64, 640, 2_000)  # small amounts, so that searching workers make few probes
+DEALT_AMOUNTS = (0, 1, 64, 640, 2_000)  # ps or bytes of items; small, so that searching workers make few probes
 RETURNED = (1_000_000, 1, 333_333)
 PAGE_AMOUNTS = (0, 1, 4096, 4097, 65_536, 1_000_000)
 MOST_NODES = 6
@@ -59,9 +59,9 @@ class Draft:
     grain_ps: int
     moves_bytes: bool
     has_groups: bool = False
-    dealt: bool = False  # whether items are dealt by their data; the data have to be known before the run
+    dealt: bool = False  # whether the strategy deals items by their data, whose sizes must not be drawn by the run
     ops: Sequence[str] = OPS
-    least: int = 0  # the shortest time, in grains
+    least: int = 0  # the shortest compute time, in units of the draft's grain
     most_tasks: int = MOST_TASKS
     tasks: list[Document] = field(default_factory=list)
     segments: list[Document] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Draft:
         return number
 
     def _grouped(self, ops: list[list[Any]]) -> list[list[Any]]:
-        """Put some of a task's ops into groups, also nested groups; no group's wait is in a section or transaction."""
+        """Return a task's ops with groups, also nested ones, around some; none ends in a section or transaction."""
         open_before = [
             sum(len(OPENING & set(op[:1])) - len(CLOSING & set(op[:1])) for op in ops[:at])
             for at in range(len(ops) + 1)
@@ -399,17 +399,17 @@ def one(chance: Random, values: Values) -> Any:
 
 
 def some(chance: Random, options: Options) -> Document:
-    """Return some of the keys, each with one of its values."""
+    """Return a drawn choice of the keys, each with one of its values."""
     return {key: one(chance, values) for key, (percent, values) in options.items() if happens(chance, percent)}
 
 
 def mapping(**keys: Values) -> Callable[[Random], Document]:
-    """Return all of the keys, each with one of its values."""
+    """Return a function that draws a value for each of the keys."""
     return lambda chance: {key: one(chance, values) for key, values in keys.items()}
 
 
 def either(*kinds: Values) -> Callable[[Random], Any]:
-    """Return a value of any of the kinds."""
+    """Return a function that draws one of the kinds, and then a value of this kind."""
     return lambda chance: one(chance, chance.choice(kinds))
 
 

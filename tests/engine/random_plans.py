@@ -26,8 +26,8 @@ from numasim.workload.registry import generate, workload_spec
 
 seeds = st.integers(0, 2**64 - 1)
 AMPLE_GBS = 100_000  # GB/s; more than all workers of a toy machine together can demand
-# The factor of the number of misses at once, which is in whole thousandths: the number stays the same. But with any
-# factor except MILLION, an engine finds the times of segments during the run, and not in tables made before the run.
+# A factor, in ppm, of the number of overlapping misses. The product, in whole thousandths, is the same as without the
+# factor. But with a factor other than 1 an engine finds the times of segments during the run, not before.
 UNCHANGED_PPM = MILLION + 1
 SETTLED = ("first-touch-master", "interleave", "block")
 EVERY = (*SETTLED, "first-touch")
@@ -35,7 +35,7 @@ EVERY = (*SETTLED, "first-touch")
 
 @st.composite
 def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
-    """Draw effects, with the values of ``fixed`` as given; at least one effect couples workers."""
+    """Draw effects of the model (caches, contention, ...), those in ``fixed`` as given; one or more couple workers."""
     chosen = {
         "cache": draw(st.sampled_from(["none", "share", "lru"])),
         "contention": draw(st.sampled_from(["none", "snapshot", "fluid", "fluid"])),
@@ -53,7 +53,9 @@ def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
 
 @cache
 def loaded(sockets: int, cores: int, threads: int, scope: str, gbs: int, snoops: bool = False) -> Machine:
-    """Return a toy machine with everything that workers can share."""
+    """Return a toy machine whose workers share caches, memory controllers, links and clocks, and cores if there are
+    ``threads``.
+    """
     return toy_with(
         {"sockets": sockets, "cores": cores, "threads": threads},
         nodes={"imc_bandwidth_gbs": gbs},

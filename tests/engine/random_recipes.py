@@ -1,7 +1,8 @@
 """Random runs made from recipes. A recipe is plain data that determines a run, so that the run can be shown, kept and
 made again.
 
-The machines have small caches, slow controllers and shared cores, so that effects show; some have unlike nodes.
+The machines have small caches, slow memory controllers and shared cores, so that the model's effects (contention, ...)
+change results; some machines have nodes that differ from each other.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from numasim.workload.graph import Workload
 from numasim.workload.registry import generate, workload_spec
 
 FRACTIONS = (0, 0.1, 0.5, 1)
-LOADS = {"nodes": {"0": 0.005}, "links": [{"from": 0, "to": 1, "gbs": 0.005}]}  # below the least bandwidth drawn here
+LOADS = {"nodes": {"0": 0.005}, "links": [{"from": 0, "to": 1, "gbs": 0.005}]}  # GB/s; below all drawn bandwidths
 NUMBERS: dict[str, tuple[Any, ...]] = {
     "background": ({}, LOADS),
     "local_share": (0, 0.1, 0.5, 0.9),
@@ -52,7 +53,7 @@ GIGABYTES_PER_S = (0.01, 0.2, 0.2, 1, 10)
 
 
 def model_document(chance: Random) -> Document:
-    """Draw values for some of the effects; often for no effect."""
+    """Draw values for some keys of ``model``; often for none."""
     if happens(chance, 45):
         return {}
     if happens(chance, 15):
@@ -64,7 +65,7 @@ def model_document(chance: Random) -> Document:
 
 
 def effect_values() -> dict[str, tuple[Any, ...]]:
-    """Return values of every effect: all values if they are names, some values if they are numbers."""
+    """Return, by key of ``model``, all values if they are names, else some numbers."""
     fields = ModelSpec.model_fields.items()
     return {name: _values(name, field.annotation) for name, field in fields if name != "skip"}
 
@@ -99,7 +100,7 @@ def _caches(chance: Random) -> Document:
         }
     if "llc" in caches and happens(chance, 40):
         caches["llc_bandwidth_gbs"] = chance.choice(GIGABYTES_PER_S)
-    if "llc" in caches and caches["l2"] == 600:  # without a draw, so that the draws of other values stay the same
+    if "llc" in caches and caches["l2"] == 600:  # decided without a draw, so that later draws stay the same
         caches["forward"] = "yes"
     return caches
 
@@ -175,7 +176,7 @@ def _count(cores: int | list[Document]) -> int:
 # ---- random runs made from recipes ----------------------------------------------------------------------------------
 
 MOST_WORKERS = 8
-MANY_THREADS = 64  # a set of 64 queues fits a word; of machines with more threads all threads have workers
+MANY_THREADS = 64  # on machines with more hardware threads all have workers: sets of queues then exceed 64 bits
 STRATEGIES = catalog.names("strategies")
 LEARNERS = ("laws", "laws-nc", "cats", "slaw", "hws", "cab", "tbb-numa", "leapfrog")
 LEARNED = Habits(tunes=80, tells_apart=75, copies=30, leaps=25)
@@ -209,7 +210,7 @@ def random_run(chance: Random) -> RandomRun:
 
 
 def numbered_run(seed: int, number: int, fits: Callable[[RandomRun], bool] = lambda run: True) -> RandomRun:
-    """Return run ``number`` of ``seed``: the first that fits of the runs that follow from the two."""
+    """Return the random run that ``seed`` and ``number`` determine: the first drawn run that ``fits``."""
     chance = Random(f"numasim {seed} {number}")
     return next(run for run in iter(lambda: random_run(chance), None) if fits(run))
 
@@ -217,7 +218,7 @@ def numbered_run(seed: int, number: int, fits: Callable[[RandomRun], bool] = lam
 def random_recipe(chance: Random) -> Document:
     """Draw a machine, a program, a strategy, a runtime, a number of workers and a seed."""
     parts = one(chance, PARTS)(chance)
-    cached = parts.pop("model", {})  # the effects that helper threads need: a model of caches
+    cached = parts.pop("model", {})  # the keys of ``model`` that the parts need, such as caches for helper threads
     machine = machine_document(chance, has_effects=bool(cached))
     threads = machine_from(json.dumps(machine)).threads
     most = min(MOST_WORKERS, max(1, threads // 2) if cached else threads)
@@ -252,8 +253,8 @@ def plan_from(recipe: Document) -> Plan:
 
 
 def _workload(given: Document, folded: bool) -> Workload:
-    """Return a program from the JSON form of graphs, or from a benchmark's parameters; with ``folded``, equal subtrees
-    of a benchmark have one row if its generator can fold them.
+    """Return a program from the JSON form of graphs, or from a family's parameters; with ``folded``, a program of a
+    family has one row for all equal subtrees, if the family's generator can do so.
     """
     return workload_of(given) if "phases" in given else generate(workload_spec(**given), folded=folded)
 
@@ -292,7 +293,7 @@ def machine_from(recipe: str) -> Machine:
 
 
 def _lines(spec: MachineSpec, as_matrix: bool) -> Document:
-    """Return times of cache lines: every level and every distance, or a matrix whose two directions differ."""
+    """Return transfer times of cache lines: one for each level of distance, or a matrix that is not symmetric."""
     if as_matrix:
         cores = range(spec.cores)
         return {"cores_ns": [[5 if a == b else 10 + (7 * a + 3 * b) % 50 for b in cores] for a in cores]}
@@ -326,7 +327,7 @@ def machine_document(chance: Random, has_effects: bool = False) -> Document:
 
 
 def plain_parts(chance: Random) -> Document:
-    """Draw parts with which most workers are coupled by steals alone."""
+    """Draw a program, a strategy and a runtime with which workers mostly influence each other by steals alone."""
     runtime: Document = {"name": "plain"}
     if happens(chance, 30):
         runtime["costs"] = {"take_ns": chance.choice((0, 60)), "probe_ns": chance.choice((0, 50))}

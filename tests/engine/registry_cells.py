@@ -1,4 +1,4 @@
-"""Cells: each is a small program of a workload family, a shipped strategy and a shipped machine."""
+"""Cells: a cell is one run of a small program of a workload family, under a shipped strategy on a shipped machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from numasim.workload.registry import FAMILIES, generate, workload_spec
 SMALL = {name: family.small for name, family in FAMILIES.items()}
 MACHINES = catalog.names("machines")
 STRATEGIES = catalog.names("strategies")
-TEAMS = range(3)  # a pair, an odd team, and a team that fills a small machine
+TEAMS = range(3)  # kinds of numbers of workers: two, an odd number, all hardware threads of a small machine
 
 
 class Cell(NamedTuple):
-    """One run; with ``by_event`` the run skips nothing."""
+    """One run; with ``by_event`` the engine simulates every event and takes no shortcut."""
 
     family: str
     strategy: str
@@ -35,7 +35,7 @@ AXES = Cell(tuple(SMALL), STRATEGIES, MACHINES, TEAMS, (False, True))  # type: i
 
 
 def every_cell() -> Iterator[Cell]:
-    """Return every family under every strategy on every machine; numbers of workers and modes alternate."""
+    """Yield a cell for every family, strategy and machine; kinds of numbers of workers, and ``by_event``, alternate."""
     places = product(*(range(len(axis)) for axis in (SMALL, STRATEGIES, MACHINES)))
     for family, strategy, on in places:
         names = [*SMALL][family], STRATEGIES[strategy], MACHINES[on]
@@ -43,8 +43,8 @@ def every_cell() -> Iterator[Cell]:
 
 
 def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
-    """Return every family under ``strategy``. Machines, teams and modes alternate, so that over all strategies any two
-    values of different axes are together in some cell.
+    """Yield a cell for every family under ``strategy``. The other fields alternate, so that over all strategies any two
+    values of different fields are together in some cell.
     """
     first = STRATEGIES.index(strategy)
     for at, family in enumerate(SMALL):

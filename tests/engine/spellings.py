@@ -1,8 +1,8 @@
-"""One program, spelled in every way with the same meaning: as a loop, by `repeat`, as phases written out, with own or
-shared tasks in each phase, as a range and as tasks. The runs of all spellings have to be equal, whatever the model says
-about the result.
+"""Spellings: one program, written in every way with the same meaning. The runs of all spellings have to be equal.
 
-Spellings that have another meaning by a rule of the model are not compared:
+A program is written as a loop over phases, by `repeat` of a phase, or as phases one after the other; with own or shared
+tasks in each phase; as a range (many similar tasks, its items, without rows of their own) or as tasks. Spellings that
+have another meaning by a rule of the model are not compared:
 
 - A strategy that goes by iterations, with a controller or with levels for some of them, sees several iterations in a
   loop, but one in each phase that is written out (model 3.6).
@@ -10,7 +10,7 @@ Spellings that have another meaning by a rule of the model are not compared:
 - A producer makes the items of a range unless the runtime has none (A-1); roots are there when a phase begins.
 - Memory that a range touches first is placed before the phase (2.2), and under caches and contention its items have
   prices of their own (1.8).
-- Noise, draws of durations and transactions go by the ids of tasks, and copies have other ids: they are not used here.
+- Noise, random durations and transactions depend on the ids of tasks, which differ between spellings: none is used.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Program:
-    """The phases of a program, which are passed ``passes`` times. With ``initialised`` the memory of the program is
-    placed before the program begins.
+    """The phases of a program, which runs them in order ``passes`` times. With ``initialised`` the pages of the program
+    have home nodes before the program begins.
     """
 
     parts: tuple[Part, ...]
@@ -217,7 +217,7 @@ class Case:
 
 
 def is_for_the_runtime(plan: Plan) -> bool:
-    """Tell whether the runtime executes the plan in virtual time."""
+    """Return whether the task runtime on threads can execute the plan in virtual time."""
     return not plan.workload.ranges
 
 

@@ -1,4 +1,7 @@
-"""Task graphs written as nested Python, for tests that are worked out by hand; times in picoseconds."""
+"""Task graphs written as nested Python, for tests that are worked out by hand; times in picoseconds.
+
+A segment is a part of a task: a compute time and memory accesses. A range is many similar tasks, its items.
+"""
 
 from __future__ import annotations
 
@@ -185,14 +188,12 @@ def _offsets(lengths: Iterator[int]) -> Any:
 
 
 def two_that_drip(alone_ps: int) -> Workload:
-    """Return two tasks; each alternates between work of ``alone_ps`` or more and the spawn of two other tasks."""
+    """Return two tasks that each alternate between computing for ``alone_ps`` or more and spawning two other tasks."""
     return graph(task(_drips(16, alone_ps), _drips(12, alone_ps), WAIT))
 
 
 def _drips(count: int, alone_ps: int) -> Task:
-    """Return a task of ``count`` stretches of work in alternating lengths. After each stretch the task spawns two
-    tasks.
-    """
+    """Return a task that computes ``count`` times, for alternating times, and each time then spawns two tasks."""
     ns, steps = 1000, list[object]()
     for at in range(count):
         steps += [alone_ps + 1_300 * ns * (at % 7), task((90 + 50 * (at % 5)) * ns)]
@@ -201,8 +202,8 @@ def _drips(count: int, alone_ps: int) -> Task:
 
 
 def longest_path_ps(work: Workload, roots: Sequence[int], start_ps: int = 0) -> int:
-    """Return the longest path through a network with a node for every op of the trees of ``roots`` and an edge for
-    every demanded order; each spawned task begins ``start_ps`` after the time at which the task may begin.
+    """Return the longest path in ps through a graph with a node for every op of the trees of ``roots`` and an edge from
+    each op to the ops that must come after it; a spawned task begins ``start_ps`` after it could begin.
     """
     network, ends = nx.DiGraph(), work.subtree_end().tolist()
     for row in (row for root in roots for row in range(root, ends[root])):

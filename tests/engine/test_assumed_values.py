@@ -1,4 +1,4 @@
-"""The assumed values of a machine on which a run depends, and the effect of half and twice of such a value."""
+"""The list of a machine's assumed (not measured) values on which a run depends, and runs with half and twice of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controllers and links that other programs use as well (model 2.5), on every engine.
+"""Background: memory controllers and links that other programs use as well (model 2.5), on every engine.
 
 A worker that reads memory of its own node demands 6.4 GB/s: ten misses of 64 bytes at a time at 100 ns. A worker that
 reads memory of the other node demands 3.2 GB/s.
@@ -31,7 +31,7 @@ from numasim.spec.identity import run_id
 from numasim.spec.one_run import load_run
 from numasim.workload.graph import Deal, Region
 
-HALF = 3_200_000_000  # bytes per second: of a controller of 6.4 GB/s
+HALF = 3_200_000_000  # bytes per second: half of a controller's 6.4 GB/s
 GOLDEN_MODEL = (
     '{"cache":"share","clock":"turbo","contention":"fluid","local_share":"0","mlp":"1","overlap":"1",'
     '"queueing":"none","smt":"compute","task_noise":"0","worker_spread":"0"}'

@@ -1,4 +1,6 @@
-"""The repeats of a cell share a plan, and plans share equal parts; each run draws the values that need its seed."""
+"""Runs that differ only in the seed share a plan, and plans share equal parts; values that need the seed are drawn per
+run. A cell is one specification of a sweep, which is run several times, its repeats.
+"""
 
 from __future__ import annotations
 

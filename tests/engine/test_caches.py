@@ -1,7 +1,8 @@
-"""Last-level caches: `lru` against lists kept by hand, the rules of `share` one by one, and runs with both models.
+"""Last-level caches: the cache model `lru` against lists kept by hand, the rules of the model `share`, runs with both.
 
-The machine of the runs has two sockets, one core each, in round numbers: a line takes 100 ns from the own memory, 200
-from the other memory, 20 from the own cache, 60 from the other cache; ten sequential misses overlap.
+Caches hold memory in chunks of 64 KiB; a domain is the cores that share a cache. The machine of the runs has two
+sockets of one core: a line takes 100 ns from the own node's memory, 200 ns from the other's, 20 ns from the own cache,
+60 ns from the other cache; ten sequential misses overlap.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def least_recently_used(sequence: list[Touch], llc_bytes: list[int]) -> Iterator
         dirty = [d for d in range(3) if d != domain for line in domains[d] if line[0] == chunk and line[2]]
         there, moved = set(), {}
         if own is None and dirty:
-            (other,) = dirty  # a chunk is dirty in one cache at most
+            (other,) = dirty  # a chunk is dirty in no more than one cache
             line = next(line for line in domains[other] if line[0] == chunk)
             there, line[2] = parts & line[1], False
             moved = {other: len(there) * PART}

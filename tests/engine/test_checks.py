@@ -1,5 +1,6 @@
-"""Checks of a run. Every invariant can fail: a good result is falsified in one place, and the sentence that names the
-error is checked. Bounds hold for every run; a run that offers thieves nothing has a remark (model 8).
+"""Checks of results: invariants, lower bounds of the makespan, remarks (model 8).
+
+To show that every invariant can fail, a test changes one number of a good result and compares the reported sentence.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def held_unseen(seen: Seen) -> None:
 
 
 def opened(*rows: tuple[int, int, int, int]) -> Falsify:
-    """Add holdings to the result: word 1 stands for a write of object 0, word -1 for a read of object 0."""
+    """Add openings of object 0 by transactions to the result: word 1 stands for a write, word -1 for a read."""
 
     def falsify(seen: Seen) -> None:
         seen.result.held = np.concatenate([np.array(rows), seen.result.held])
@@ -196,7 +197,7 @@ def test_checking_is_part_of_a_run_that_asks_for_it(plan: Plan, monkeypatch: pyt
 
 
 def test_remote_memory_may_be_nearer_than_local() -> None:
-    # 100 lines at a time of 10 accesses in flight: 1 us where 100 ns away, 0.1 us where 10 ns away
+    # 100 lines, 10 at a time: 1 us from memory 100 ns away, 0.1 us from memory 10 ns away
     far_sighted = replace(toy(sockets=2, cores=1), latency_ps=np.array([[100 * NS, 10 * NS], [10 * NS, 100 * NS]]))
     work = graph(task(Run(0, (Access(0, 0, 6400),))), regions=(Region("data", 1 << 16, True),))
     there = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
@@ -237,7 +238,7 @@ def test_memory_counts_in_bounds_as_far_as_it_is_known() -> None:
 def test_bounds_allow_for_lucky_noise() -> None:
     plan = plan_of(graph(task(1000 * NS)), 1, effects=Effects(task_noise_ppm=100_000))
     least = bounds(plan).work_ps
-    assert 650 * NS < least < 660 * NS  # four uniform numbers deviate by at most 3.46 sigma
+    assert 650 * NS < least < 660 * NS  # the noise, a sum of four uniform numbers, is at most 3.46 sigma
     makespans = [simulate(plan, seed).counters["makespan_ps"] for seed in range(200)]
     assert least <= min(makespans) < 1000 * NS < max(makespans)
 
@@ -288,8 +289,8 @@ def test_rounds_without_a_candidate_count_as_searching() -> None:
     [
         plan_of(TASKS, 4),  # thieves find tasks
         plan_of(BODIES, 1),  # there is no other worker
-        plan_of(graph(task(1000 * NS)), 4),  # nothing runs beside the task
-        plan_of(graph(task()), 4),  # nothing to do
+        plan_of(graph(task(1000 * NS)), 4),  # there is only one task
+        plan_of(graph(task()), 4),  # the only task does nothing
         plan_of(graph(task(1000 * NS)), 2, how=runtime(backoff={"first_ns": 50})),
     ],
 )

@@ -1,4 +1,4 @@
-"""Runs in which tasks are left and no worker is at work: an engine refuses a run that certainly cannot end."""
+"""Runs in which tasks are left and no worker is at work: engines end such a run with an error if it cannot go on."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_task_that_is_left_to_its_owner_is_begun() -> None:
 # 2^63 ps.
 
 LONGEST_PS = 2**60
-LAST_POLL_PS = 10**6  # a worker that has nothing to do schedules its next look before the phase ends
+LAST_POLL_PS = 10**6  # room for an idle worker's next look, which may be scheduled to after the end of the work
 SEED = 1
 
 

@@ -1,7 +1,7 @@
-"""Every engine of the registry has the results of the reference engine: counters, tables, hashes, and named deadlocks.
+"""Every engine has the results of the reference engine: counters, tables, hashes, and the texts of deadlocks.
 
-Random plans use every key and name of the grammars. Of the shipped parts, every workload family, strategy and machine
-runs, any two of them together in some run; `verification/long_equality.py` runs every three of them, and as many random
+Random plans use every key and name that specifications may have. Of all workload families, shipped strategies and
+machines, any two run together in some run; `verification/long_equality.py` runs any three of them, and as many random
 plans as there is time for.
 """
 
@@ -142,7 +142,7 @@ RARE = {
 
 @pytest.mark.parametrize("feature", RARE)
 def test_engines_agree_on_random_plans_with(feature: str) -> None:
-    """The C interpreter of strategies and the Python one make every decision alike."""
+    """The native engine and the reference engine each interpret strategies; both make the same decisions."""
     for number in range(RARE[feature]):
         verdict = judge(numbered_run(23, number, lambda run: feature in features_of(run)))
         assert verdict.problem is None, verdict.problem
@@ -165,7 +165,9 @@ def test_engines_agree_where_a_set_of_queues_needs_two_words() -> None:
 
 @pytest.mark.parametrize("strategy", ["cab", "hws", "slaw"])
 def test_what_is_below_a_root_runs_on_the_socket_of_its_root(strategy: str) -> None:
-    """Under CAB and HWS thieves steal local tasks only within a socket; under SLAW all tasks only within a place."""
+    """Under CAB and HWS thieves steal tasks below roots of subtrees only within a socket; under SLAW they steal any
+    task only within a place.
+    """
     work = generate(workload_spec("fib", n=11, spawn_ns=20, leaf_ns=300, join_ns=20))
     plan = plan_of(work, 6, shipped_strategy(strategy), "bare", toy(2, 3))
     seen = observe(plan)

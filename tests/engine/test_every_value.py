@@ -1,8 +1,9 @@
-"""Every value of every parameter of every workload family is run on all engines, or refused in one sentence.
+"""Values of every parameter of every workload family are run on all engines, or refused in one sentence.
 
 Names, types and bounds come from the models of the families, so that a new family is covered without a change here. An
 accepted program of more than `BUILT` rows is not built. A program is built and not run if it has more than `RUN` tasks,
-more than `RUN_PS` of work, or an abort that takes longer than `RUN_PS`, since other workers poll meanwhile.
+more than `RUN_PS` of work, or a transaction whose abort takes longer than `RUN_PS`, because idle workers make many
+probes meanwhile.
 """
 
 from __future__ import annotations

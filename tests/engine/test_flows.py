@@ -1,8 +1,8 @@
-"""Work as flows, by hand: the sharing of resources by running segments (model 2.5, 2.6 and 2.9).
+"""Flows by hand: how running segments of tasks share memory controllers, links, caches and cores (model 2.5 to 2.9).
 
-A line of 64 bytes takes 100 ns from the own memory and ten misses overlap, so that a reader alone takes 10 ns a line,
-6.4 GB/s, and half of 6.4 GB/s from the other node. Capacities are 6.4 GB/s or round parts of 6.4 GB/s: shares are
-powers of two, and most times come out without rounding.
+A flow is a running segment whose time depends on other workers. A line of 64 bytes takes 100 ns from the own node's
+memory and ten misses overlap, so that a worker that reads alone takes 10 ns a line: 6.4 GB/s, or 3.2 GB/s from the
+other node. Capacities are such that most shares are powers of two, and most times come out without rounding.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def test_fluid_shares_are_those_of_the_moment_and_snapshots_those_of_the_start(
 
 
 def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() -> None:
-    # Worker 0 demands 6.4 GB/s, worker 1, which computes half of the time, 3.2: 6.4 GB/s are two thirds of each demand
+    # Worker 0 demands 6.4 GB/s, worker 1, which computes half of the time, 3.2 GB/s. The controller's 6.4 GB/s are two
+    # thirds of both demands together, and each worker gets two thirds of its demand.
     seen = flow(each((read(),), (read(compute_ps=2000 * NS),)), 2, ONE_NODE, FLUID)
     two_thirds = (6_400_000_000 << 48) // 9_600_000_000
     first_ps = -((-1000 * NS << 48) // two_thirds)
@@ -133,7 +134,8 @@ def test_two_readers_over_one_link_get_half_each() -> None:
 
 
 def test_directions_of_a_link_are_apart() -> None:
-    # 100 lines in and 100 back at 20 ns: 1.6 GB/s a direction; two writers fill both without waiting for each other
+    # A writer takes 20 ns to fetch a line and 20 ns to write it back: 1.6 GB/s in each direction of the link. Two
+    # writers fill both directions, 3.2 GB/s each, without waiting for each other.
     machine = toy(controller=100, link=3.2, shape={"sockets": 2, "cores": 2})
     assert ends(flow(on_node_1((read(mode=Mode.WRITE),)), 4, machine, FLUID)) == [4000 * NS] * 2
 
@@ -190,7 +192,7 @@ def test_page_faults_wait_for_the_address_space(shape: dict[str, int], takes_ns:
 
 @pytest.mark.parametrize(
     ("controller", "busy"),
-    [(12.8, 0.5), (25.6, 0.25), (8.0, 0.8), (6.4, 0.95)],  # the last controller is full, which counts as 95 per cent
+    [(12.8, 0.5), (25.6, 0.25), (8.0, 0.8), (6.4, 0.95)],  # 6.4 GB/s are a load of 100 %, which counts as 95 %
 )
 def test_who_comes_to_a_busy_controller_waits_as_in_an_md1_queue(controller: float, busy: float) -> None:
     machine = toy(controller, shape={"cores": 2})
@@ -317,7 +319,7 @@ def test_overlap_hides_a_share_of_the_shorter(overlap_ppm: int, takes_ns: int, c
 
 @pytest.mark.parametrize(
     ("contention", "mlp_ppm", "takes_ns"),
-    # twice the misses at once would be 12.8 GB/s, more than the controller has
+    # twice as many overlapping misses would be 12.8 GB/s, more than the controller has
     [("none", 2_000_000, 500), ("none", 500_000, 2000), ("none", 1_000_000, 1000), ("fluid", 2_000_000, 1000)],
 )
 def test_misses_under_way_at_once_are_multiplied(contention: str, mlp_ppm: int, takes_ns: int) -> None:
@@ -351,7 +353,7 @@ def test_items_ask_for_the_mean_of_their_range() -> None:
     assert end == -((-alone[first] << 20) // share)
 
 
-# ---- flows of one class under levels that change --------------------------------------------------------------------
+# ---- classes of flows whose shares change ---------------------------------------------------------------------------
 # One reader uses up the 6.4 GB/s of a node: it reads 64 bytes in 10 ns. The engine treats equal readers as one class,
 # and the classes that the same resource limits as one group. On `TWO_NODES` a link leads to the other node.
 
@@ -360,7 +362,7 @@ TWO_NODES = toy(6, 1.6, {"sockets": 2, "cores": 3})
 
 
 def reads(lines: int) -> Run:
-    """Return a segment that takes 10 ns a line if nobody else reads."""
+    """Return a segment that reads ``lines`` lines and takes 10 ns a line if no other worker reads."""
     return read(64 * lines)
 
 
@@ -457,7 +459,7 @@ TWO_OF_THREE = toy_with(
         (PLAIN, fetched(PLAIN, 1, 0), {(0, 1): 64}),
         (PLAIN, written(PLAIN, 1, 0), {(1, 0): 64}),
         (PLAIN, {**fetched(PLAIN, 0, 0), **written(PLAIN, 0, 0)}, {}),
-        # a local line: questions to all, down a tree; the answers of nodes 1 and 2 pass one link, that of node 3 two
+        # a local line: questions to all nodes; the answers of nodes 1 and 2 pass one link, that of node 3 two links
         (SQUARE, fetched(SQUARE, 0, 0), {(0, 1): 8, (0, 2): 8, (1, 3): 8, (1, 0): 4, (2, 0): 4 + 4, (3, 2): 4}),
         # a line two links away, over 1: request, questions to all others, the line and answers, acknowledgement
         (

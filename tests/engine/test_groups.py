@@ -1,5 +1,6 @@
-"""Groups (ops that wait for all tasks spawned in them, also by descendants): closed forms of programs whose tasks leave
-children unjoined, on both engines (model 3.1, 3.2).
+"""Groups of tasks: the end of a group waits for all tasks spawned in the group and all their descendants (model 3.1).
+
+The times of programs whose tasks end before their children (leave children unjoined) are compared with closed forms.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def test_independent_grandchildren_take_their_number_over_that_of_workers(join: 
     late_ps = rounds * NS if workers > 1 and count % workers != 1 else 0
     assert last_end_ps(seen) == rounds * T + late_ps
     assert seen["span_ps"] == T + BEHIND
-    # the root goes on as the last descendant ends; a worker that polls goes on at most 2 ns later
+    # the root goes on when the last descendant ends, or at most 2 ns later if its worker has to probe first
     (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
     delay_ps = start - last_end_ps(seen)
     assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS

@@ -1,4 +1,7 @@
-"""Helper threads: the bytes that helpers bring into caches, times and effects (model 4.11), worked out by hand."""
+"""Helper threads, which bring the data of a worker's next task into its cache (model 4.11), worked out by hand.
+
+A unit is a task of a worklist, one queue for all workers. A worker with a helper holds the next unit already.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
     assert outcome(helped(*units, lifespan=None)) == (1 + 2000 + 1 + 2000 + 1 + 2000, 0, 0)
     assert outcome(helped(*units)) == (1 + 2000 + 1 + 1100 + 1 + 1100, 1280, 1280)
-    # one of two accesses of a unit is within the lifespan
+    # the helper reads at most `lifespan` bytes of a unit: one of its two accesses
     assert outcome(helped(*units, lifespan=639)) == (1 + 2000 + 1 + 1550 + 1 + 1550, 640, 640)
 
 
@@ -144,7 +147,7 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
     last = task(Run(0, reads(1, 2, 3)))
     counters = simulated(helped(long, task(0), short, last, workers=2, cores=4)).counters
     assert counters["aborts"] > 1
-    assert counters["bytes_prefetched"] >= 640  # each attempt begins one access, none begins two
+    assert counters["bytes_prefetched"] >= 640  # in each attempt the helper begins one access
 
 
 # ---- memory that tasks allocate ------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""Controllers between iterations: their exact inputs, and the outputs that are refused; equal on both engines."""
+"""Controllers, functions that change a strategy between two passes of a program's loop (iterations), on both engines.
+
+Tested are the exact measures that a controller gets, and the results that engines refuse.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ READY = Region("ready", 1 << 20, initialised=True)  # on node 0
 
 
 def tree(repeat: int) -> Workload:
-    """Return ``repeat`` turns of task 0, which computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits."""
+    """Return ``repeat`` runs of task 0, which computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits."""
     child = task(Run(100 * NS, (Access(0, 0, 128, passes=2), Access(0, 4096, 64, mode=Mode.WRITE))))
     work = graph(task(10 * NS, child, WAIT), regions=(READY,))
     return replace(work, phases=(replace(work.phases[0], repeat=repeat),))
@@ -171,7 +174,7 @@ def test_phases_that_stand_alone_have_iterations_of_their_own() -> None:
 
 
 def test_a_pass_through_the_outermost_loop_is_an_iteration() -> None:
-    # twice: task 0, then three times task 1 twice; then task 0 again, by itself
+    # an outer loop of two passes: task 0, then an inner loop of three passes of task 1 twice; then task 0 alone
     phases = (Phase(roots=(0,)), Phase(roots=(1,), repeat=2), Phase(roots=(0,)))
     line = Run(20 * NS, (Access(0, 0, 64),))  # whose wait is hidden
     work = graph(task(10 * NS), task(line), regions=(READY,))

@@ -1,4 +1,7 @@
-"""Joins, spawn orders, calls and dependences on graphs small enough to be followed by hand (model 3.1 to 3.3, 4.1)."""
+"""Joins (actions of a worker that waits for children), spawn orders, calls, dependences, by hand (model 3.1 to 3.3).
+
+Unless a comment says otherwise, a probe, one look of an idle worker into a queue, takes 100 ns on the own node.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ def test_a_join_without_children_costs_the_check_alone() -> None:
     ("join", "last_ns"), [("help", 1000), ("own", 1000), ("strict", 1000), ("continuation", 10000)]
 )
 def test_every_cost_of_a_join_is_paid_once(join: str, last_ns: int) -> None:
-    overhead_ns = 2 * 1 + 2 * 10 + 2 * 100 + last_ns  # pushes, pops, joins; then help checks again, others resume
+    overhead_ns = 2 * 1 + 2 * 10 + 2 * 100 + last_ns  # pushes, pops, ends of children; last, `wait_ns` or `resume_ns`
     costs = {"push_ns": 1, "pop_ns": 10, "join_ns": 100, "wait_ns": 1000, "resume_ns": 10000}
     work = graph(task(task(100 * NS), task(100 * NS), WAIT, 50 * NS))
     seen = run(work, workers=1, how=runtime(join=join, costs=costs))
@@ -354,7 +357,7 @@ def test_a_nested_join_above_its_own_child_waits_for_itself() -> None:
 
 
 @pytest.mark.parametrize("skip", [True, False])
-@pytest.mark.parametrize("first_ns", [0, 500])  # waits that double reach weeks, which still fit 63 bits
+@pytest.mark.parametrize("first_ns", [0, 500])  # back-offs that double up to weeks still fit 63 bits
 def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(skip: bool, first_ns: int) -> None:
     # worker 0 waits in the root and its join leaves the one queue alone; worker 1 has no part in the phase
     work = graph(task(task(10 * NS), WAIT), phases=(phase(0, serial=True),))

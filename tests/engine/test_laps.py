@@ -1,7 +1,7 @@
-"""Long searches: after a lap of 65,536 fruitless rounds the picks of a worker repeat (model 4.1).
+"""Long searches: a lap is 65,536 fruitless rounds; in each lap a worker draws the same victims again (model 4.1).
 
-The draws of a worker in the first two laps and a half are computed here from the definition of a draw; longer searches
-are compared with closed forms, and shortcuts with runs that make an event of every probe.
+The tests compute the victims of two and a half laps from the definition of random numbers. Longer searches are compared
+with closed forms, and shortcuts with runs that make an event of every probe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Slots, queues that spill, and polls between tasks, followed by hand (model 4.1, 4.2, 4.13)."""
+"""Slots, queues that spill, and polls between tasks, followed by hand (model 4.1, 4.2, 4.13).
+
+A slot is a place for one task in front of a worker's queue (deque). A full queue that spills moves half of its tasks to
+another queue. A polled level is a queue into which a worker looks after every so many executed tasks.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def bodies(*each: Task, words: tuple[SyncObject, ...] = DOOR) -> Workload:
 
 
 def contention(workers: int, sections: int, critical_ps: int = CRITICAL_PS) -> Workload:
-    """Return a program in which every worker runs critical sections back to back."""
+    """Return a program in which every worker runs ``sections`` critical sections without a pause between them."""
     return bodies(*[body(*[LOCK, critical_ps, UNLOCK] * sections) for _ in range(workers)])
 
 
@@ -199,7 +199,7 @@ def test_who_finds_a_clh_lock_free_fetches_its_tail_and_then_the_last_place(kind
     """Memory is 100 ns away. A line takes 5 ns from the own core, 20 from a core of the socket, 40 from the other
     socket.
     """
-    starts = [0, 1000, 2000, 3000, 4000]  # when worker 0 locks, locks again, and workers 1, 2 (on the other node), 3
+    starts = [0, 1000, 2000, 3000, 4000]  # ns; worker 0 locks twice, then workers 1, 2 (on the other node) and 3 lock
     first = body(LOCK, 10 * NS, UNLOCK, 1000 * NS, LOCK, 10 * NS, UNLOCK)
     work = bodies(first, *[body(start * NS, LOCK, 10 * NS, UNLOCK) for start in starts[2:]])
     seen = locked(work, 4, toy(sockets=2, cores=2), kind=kind)
@@ -390,7 +390,7 @@ def test_thieves_of_one_domain_search_one_after_the_other() -> None:
         [0, 2, 220 * NS, 320 * NS],
         [0, 3, 340 * NS, 440 * NS],
     ]
-    assert seen.of_worker("idle_steal_ps")[1:] == [200 * NS] * 3  # each probes twice; waits for locks are overhead
+    assert seen.of_worker("idle_steal_ps")[1:] == [200 * NS] * 3  # two probes each; waits for locks count as overhead
     assert seen.of_worker("overhead_ps")[1:] == [(100 + 20) * NS, (220 + 20) * NS, (340 + 20) * NS]
 
 
@@ -478,7 +478,7 @@ def test_which_lock_a_level_takes() -> None:
 
 
 def test_one_lock_for_all_remote_searches() -> None:
-    """The global lock G may also mean one lock for all searches on other nodes: `lock: machine` there (model 4.6)."""
+    """With `lock: machine` on the remote steal level, one lock serves all searches on other nodes (model 4.6)."""
     strategy = stealing({"from": "own-node", "lock": "node"}, {"from": "other-nodes", "by": "node", "lock": "machine"})
     plan = plan_of(LEAVES, 4, strategy, machine=toy(sockets=2, cores=2))
     names = [{plan.words.names[lock] for lock in level} for level in plan.words.level_lock.tolist()]

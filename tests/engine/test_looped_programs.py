@@ -1,6 +1,7 @@
-"""Programs that loop over phases, by hand (model 3.6): order, times, iterations of levels, noise, rows of phases.
+"""Programs that loop over phases, by hand (model 3.6): order, times, noise, and the rows of phases in results.
 
-`test_spellings` compares loops with the same phases written out, also with pages that are placed first and with caches.
+A turn is a run of a phase, an iteration a pass through the outermost loop. `test_spellings` compares loops with the
+same phases written out.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The objects of a task (the data that it accesses), against a walk over its program; the homes (nodes) of objects come
-from the page map (thesis 5.3 to 5.5).
+"""Objects, the pieces of memory that a task accesses, against a walk over the task's program (thesis 5.3 to 5.5).
+
+The home of an object is the node that has most of its bytes. Dispatch by data puts a task into a queue of such a node.
 """
 
 from __future__ import annotations
@@ -222,7 +223,7 @@ def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
     fresh = Access(1, 0, 32, mode=Mode.WRITE)
     root = task(on(fresh, SECOND), WAIT, on(fresh), WAIT, 100)
     work = graph(root, regions=regions)
-    initialised = {"placement": "parallel-first-touch"}  # worker 0 places the first page, worker 1 the second
+    initialised = {"placement": "parallel-first-touch"}  # page 0 is on worker 0's node, page 1 on worker 1's node
     executed = workers_of(seen(work, runtime(), **initialised))
     assert (executed[1], executed[2]) == (1, 1)
 

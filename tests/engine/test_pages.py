@@ -1,4 +1,8 @@
-"""The page map on every engine against pages placed one by one, and by hand (model 2.2, 4.12)."""
+"""The home nodes of pages on every engine, against an oracle that places pages one by one, and by hand (model 2.2).
+
+A granule is a number of neighbouring pages that are placed together. A scan makes pages inaccessible; the next touch of
+a scanned page takes a hinting fault (model 2.11).
+"""
 
 from __future__ import annotations
 
@@ -51,7 +55,7 @@ class PageOracle:
         self.marked: set[tuple[int, int]] = set()
         self.bytes = [[0] * NODES for _ in range(NODES)]
         self.faults = self.migrated = 0
-        self.overhead_ns = [0] * NODES  # of the worker on each node
+        self.overhead_ns = [0] * NODES  # [nodes] overhead of the worker on each node
         for r, region in enumerate(REGIONS):
             if region.initialised or self._is_static():
                 for page in range(self.pages[r]):
@@ -105,8 +109,8 @@ class PageOracle:
         """Start the scans of the policy that is in force from now on; earlier scans are forgotten."""
         self.scan: Document | None = self.policy.get("scan") if self.policy["policy"] == "numa-balancing" else None
         self.scanned: set[tuple[int, int]] = set()
-        self.told: dict[tuple[int, int], list[int]] = {}  # the nodes of the hinting faults of a granule
-        self.place = 0  # in the address space, where the next scan begins
+        self.told: dict[tuple[int, int], list[int]] = {}  # by granule: the nodes of its hinting faults
+        self.place = 0  # where the next scan begins, in pages of the address space
         self.next_scan_ps = now_ps + 1000 * self.scan["delay_ns"] if self.scan else None
 
     def pass_time(self, now_ps: int) -> None:

@@ -1,4 +1,7 @@
-"""Ranges whose items differ by amounts: worked out by hand, against plain ranges, and on both engines (model 3.5)."""
+"""Ranges (many similar tasks, their items) whose items differ by amounts (a number of ps or bytes for each item).
+
+Runs are worked out by hand, compared with ranges of equal items, and equal on both engines (model 3.5).
+"""
 
 from __future__ import annotations
 
@@ -210,7 +213,7 @@ def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...]) -> 
 # ---- items that are dealt by where their data lies ------------------------------------------------------------------
 
 DISTRIBUTIONS = ("random", "interleave", "locality", "balanced", "mixed-locality-balanced", "mixed-locality-interleave")
-# looks at each pair of a row and a worker; all other distributions look twice
+# how often a distribution looks at each pair of an item and a worker; 2 for the distributions not named here
 PAIRS = {"random": 0, "interleave": 0, "mixed-locality-interleave": 1}
 ROWS, WORKERS = 60, 6
 WORK = {"name": "reduce", "emits": 600, "rows": ROWS, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
@@ -280,7 +283,7 @@ def who_had(seen: Seen) -> list[int]:
 
 BY_HAND: list[tuple[dict[str, Any], list[int]]] = [
     ({"deal": "interleave"}, [0, 1, 2, 3]),
-    ({"deal": "locality"}, [2, 2, 0, 0]),  # the third item costs all workers the same
+    ({"deal": "locality"}, [2, 2, 0, 0]),  # the third item costs all workers the same: worker 0
     # 720 bytes a worker, 792 with a tenth more: the last item fits nowhere and goes to the cheapest worker
     ({"deal": "balanced"}, [2, 3, 1, 0]),
     ({"deal": "balanced", "overload": 0.8}, [2, 2, 1, 0]),  # 1296: node 1's first worker has room for both

@@ -1,4 +1,8 @@
-"""Idle workers that rest: waits, sleep and waking by hand; random plans lose no wake-up (model 4.15)."""
+"""Idle workers that wait, sleep and are woken, by hand; random plans lose no wake-up (model 4.15).
+
+A round is all probes (looks at one queue) between two waits. A phase of ``idle`` is a number of rounds with one kind of
+wait. A taker of a queue is a worker that may take a task from it; a searcher is a worker that searches and is awake.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,7 @@ HOUR = 3600 * 10**9
 
 
 def resting(costs: dict[str, Any] | None = None, **idle: Any) -> RuntimeSpec:
-    """Return a runtime with rules for idle workers; a wake-up costs 1 us and takes 5 us, a probe 100 ns."""
+    """Return a runtime with rules for idle workers. A wake-up costs the waker UNPARK and takes WAKE; a probe 100 ns."""
     usual = {"probe_ns": 100, "probe_remote_ns": 100, "unpark_ns": UNPARK, "wake_ns": WAKE, "wake_remote_ns": WAKE}
     return runtime(costs={**usual, **(costs or {})}, idle={"sleep": {}, **idle})
 
@@ -60,7 +64,7 @@ def wakeups(seen: Seen) -> list[int]:
     return seen.of_worker("wakeups")
 
 
-# ---- phases, and a core that is given back ------------------------------------------------------------------
+# ---- phases, and a core that a sleeper leaves to others ------------------------------------------------------
 
 
 def test_a_worker_sleeps_after_the_sum_of_its_phases() -> None:
@@ -377,7 +381,7 @@ def test_a_missed_wake_up_leaves_the_task_to_its_owner() -> None:
 
 
 def promising(chance: Random) -> IdleSpec:
-    """Draw rules that lose no wake-up, for strategies whose rounds come to every queue."""
+    """Draw rules for idle workers that lose no wake-up if every round of the strategy comes to every queue."""
     while True:
         document = {"sleep": {}, **idle_document(chance)}
         sleep, wake = document["sleep"], document.get("wake", {})

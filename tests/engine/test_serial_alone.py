@@ -1,4 +1,4 @@
-"""The serial time with caches, overlap, overlapping misses or noise: worker 0 alone, depth first (model 6)."""
+"""The time `serial_ps` with caches, overlap, overlapping misses or noise: worker 0 alone, depth first (model 6)."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_range_whose_data_fit_is_served_by_the_cache() -> None:
 @given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"), seed=seeds)
 def test_one_worker_without_caches_does_its_work_in_the_serial_time(plan: Plan, seed: int) -> None:
     if plan.control.dealing:
-        plan = with_effects(plan, task_noise_ppm=0)  # noise would change the time of dealing
+        plan = with_effects(plan, task_noise_ppm=0)  # noise would change the time for labels, `dealing_ps`
     seen = observe(plan, seed)
     assert seen["serial_ps"] == seen["work_ps"] - dealing_ps(plan)
 

@@ -1,4 +1,5 @@
-"""Cache lines that serve one request after the other: times by hand and in closed form, on all engines (model 5.6).
+"""Cache lines of queues that serve one request after the other: times by hand and in closed form, on all engines
+(model 5.6).
 
 On the toy machine a line takes 20 ns within a socket and 40 ns between sockets.
 """

@@ -1,7 +1,7 @@
-"""Max-min fairness in integers as a function of its own: model 2.9 and 8, item 8.
+"""Max-min fair shares in integers, against a solver in rational arithmetic (model 2.9; model 8, item 8).
 
-Rounding is bounded: a share is rounded down once a round, by less than one unit in the last place of 2**48; sums are
-exact. A solver in rational arithmetic gives the exact shares.
+A flow is a running segment; its share is the part, in units of 2**-48, that it gets of its demands on all resources.
+A share is rounded down once in each step of the algorithm, by less than one unit; sums are exact.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Units = st.integers(1, 10**11)
 
 
 def rate(demand: int, share: int) -> Fraction:
-    """Return the bytes (or faults) per second that a flow gets: its demand times its share, not rounded."""
+    """Return the bytes per second that a flow gets: its demand times its share, not rounded."""
     return Fraction(demand * share, ONE)
 
 

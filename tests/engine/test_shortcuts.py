@@ -1,7 +1,8 @@
 """No shortcut changes the results of a run (model 1.5 to 1.8).
 
-Engines sleep through failing probes, simulate rounds under a lock apart from the clock, count equal items in bulk, skip
-to the next steal, and simulate thieves in bulk. Every plan runs with all shortcuts and event by event, on every engine.
+Engines count failing probes without events, simulate searches under a lock separately, simulate equal items of a range
+together, skip from steal to steal, and simulate each thief of long queues separately. Every plan here runs with all
+shortcuts and event by event, on every engine.
 """
 
 from __future__ import annotations
@@ -253,7 +254,7 @@ def uneven(
     count: int, workers: int, read: int = 4096, deal: Deal = Deal.CYCLIC, strategy: str = "randomized",
     sockets: int = 2, **how: Any,
 ) -> Plan:  # fmt: skip
-    """Return a plan of equal items that read one node's memory: workers of other nodes are slower and are robbed."""
+    """Return a plan of equal items that read one node's memory: thieves steal from slower workers of other nodes."""
     work = items(count, 100 * NS, deal=deal, accesses=(Access(0, 0, read),), steps=((1, 0, 0),), regions=(READY,))
     bound = shipped_strategy(strategy).model_copy(update={"placement": PlacementSpec(policy="bind", node=0)})
     return plan_of(work, workers, bound, runtime(**how), toy(sockets, 6))
@@ -343,7 +344,7 @@ def test_thieves_in_bulk_take_far_fewer_events_than_steals() -> None:
 # ---- random plans --------------------------------------------------------------------------------------------------
 
 
-GRAINS_PS = (1, 100, NS, 30 * NS)  # of segments; both shorter and longer than a probe
+GRAINS_PS = (1, 100, NS, 30 * NS)  # units of the times of segments, which are both shorter and longer than a probe
 REGIONS = (Region("a", 300_000, initialised=True), Region("b", 5_000, initialised=True))
 PLACEMENTS = ("first-touch-master", "interleave", "block")
 SHIPPED = ("randomized", "randomized-self", "ring", "ring-after-last", "last-victim", "nearest-first")

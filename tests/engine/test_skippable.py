@@ -1,4 +1,7 @@
-"""The conditions under which a run can skip ahead (model 1.7), the couplings of workers, and skipping runs by hand."""
+"""The conditions under which an engine can skip ahead from steal to steal (model 1.7), and such runs by hand.
+
+Workers are coupled if the time of a segment depends on other workers, by caches, bandwidth or shared cores.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The runs of a program are equal in every spelling, under every shipped strategy; static schedules by hand."""
+"""The runs of a program are equal in every spelling (loop, repeats, phases written out, items or tasks), under every
+shipped strategy; static schedules by hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Rules that depend on tiers, labels, iterations and switches, and spawn orders by tier, by hand (model 4.14)."""
+"""Rules that depend on tiers, labels, iterations and switches, and spawn orders by tier, by hand (model 4.14).
+
+Tiers: a task is free, or the root of a subtree that is kept together, or local (below a root). A label is the number of
+the unit (socket, ...) for which a task is meant. A gate closes a steal level while too many subtrees have begun and
+not ended (are live).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4), and the flag that S and s set and clear (Alg. 1)."""
+"""The thresholds S and s of a queue's length in integers (thesis eq. 3.3 and 3.4), and the flag "announced" (Alg. 1).
+
+The flag says that thieves may steal from the queue: it is set when the length reaches S and cleared when it falls to s.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Transactions: the objects that an attempt opens, aborts and the costs of aborts (model 4.11), worked out by hand."""
+"""Transactions: the objects that an attempt opens, aborts and their costs (model 4.11), worked out by hand.
+
+An attempt is one execution of a transaction. It aborts if it opens an object that another attempt has open for writing.
+"""
 
 from __future__ import annotations
 

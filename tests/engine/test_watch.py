@@ -1,14 +1,15 @@
-"""The rows of a watched run have no gaps, add up to the result, and are the same from every engine.
+"""A watched run writes rows over time: activities, steals, queue lengths, loads. They are the same from every engine.
 
-The integral of a load over time is the amount that was moved, up to rounding:
+Rows of a worker leave no gaps, and rows add up to the result. The integral of a resource's load over time is the number
+of bytes that were moved, up to rounding:
 
-- The demand of a flow and the part that it gets are rounded down, each by less than a unit per second: at most two
-  units per second of work are missing.
+- The demand of a flow (a running segment) and the part that it gets are rounded down, each by less than a byte per
+  second: at most two bytes are missing for each second of work.
 - Each time that a flow's share or speed changes, its finished part is rounded down and the rest rounded up, and its end
   comes at a whole picosecond: the flow goes on for at most three picoseconds more than it has to, at its demand. The
   demand of a flow is the amount that it moves in its whole nominal time.
 
-Overhead that is owed in front of a segment is in the load as well; the runtime `bare` has none.
+Overhead that a worker pays before a segment counts in the load, too; the runtime `bare` has no such overhead.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _
 TWICE_SERIAL = (Phase(roots=(0,), serial=True, repeat=2), Phase(roots=(1,)))
 SERIAL = graph(task(90 * NS), task(task(50 * NS), task(70 * NS), WAIT), phases=TWICE_SERIAL)
 BLOCKING = graph(task(task(700 * NS), WAIT, 20 * NS))
-FEW_RANDOM = 26  # that end soon
+FEW_RANDOM = 26  # number of random runs, all of which end soon
 COMPONENTS = {
     Watched.WORK: ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
     Watched.OVERHEAD: ("overhead_ps", "line_owner_ps", "line_thief_ps"),
@@ -391,7 +392,7 @@ def test_large_loads_over_long_times_do_not_overflow() -> None:
 
 # ---- loads of resources ------------------------------------------------------------------------------------------
 
-LEAST_PS = 2_000 * NS  # the least compute time of a segment; at the highest speed a segment takes half of this time
+LEAST_PS = 2_000 * NS  # the least compute time of a segment, which takes half of this time at the highest speed
 PS_PER_CHANGE = 3
 BYTES = 1 << 16
 FLUID = Effects(contention="fluid")
@@ -427,7 +428,7 @@ LOADING = loading_plans()
 
 
 def loads(told: Told) -> dict[int, list[tuple[int, int, int]]]:
-    """Return (begin, end, units per second) of each resource that has rows."""
+    """Return by resource (begin, end, bytes or ps per second) of its rows."""
     found: dict[int, list[tuple[int, int]]] = {}
     for _, resource, time_ps, _, used, *_ in told.rows[told.rows[:, 0] == Watched.LOAD].tolist():
         found.setdefault(resource, []).append((time_ps, used))
@@ -436,7 +437,7 @@ def loads(told: Told) -> dict[int, list[tuple[int, int, int]]]:
 
 
 def integrals(told: Told) -> list[int]:
-    """Return [resources] units per second times picoseconds."""
+    """Return [resources] the integral of each load over time, in bytes per second times picoseconds."""
     used = loads(told)
     return [sum((b - a) * used for a, b, used in used.get(r, [])) for r in range(len(resources_of(told.plan).listed))]
 

@@ -1,4 +1,4 @@
-"""Small parameters for every kernel, and serial runs of the program with their recorded task graphs."""
+"""Small parameters for every kernel (benchmark of the C runtime), and serial runs that record their task graphs."""
 
 from __future__ import annotations
 

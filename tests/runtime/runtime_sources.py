@@ -29,7 +29,7 @@ LONGEST_SECONDS = 1800  # time limit that ends a hanging program
 
 
 def runs_on_threads(strategy: str) -> bool:
-    """Return whether threads take a shipped strategy: no tasks leave full queues, and no level is polled."""
+    """Return whether threads can run a shipped strategy: its full queues keep their tasks, and no level is polled."""
     found = read_strategy(strategy)
     return not (any(each.full in MOVES for each in found.queues.values()) or any(each.every for each in found.steal))
 
@@ -43,12 +43,12 @@ def sources(*patterns: str) -> list[Path]:
 
 
 def library_sources() -> list[Path]:
-    """Return the sources of the C library without virtual time, which would need C++, and without threads in turns."""
+    """Return the sources of the C library without the modes "virtual time", which needs C++, and "threads in turns"."""
     return [path for path in (*sources("*.c"), *core_sources()) if path.parent not in (VIRTUAL_TIME, TURNS)]
 
 
 def library_with_virtual_time() -> list[Path]:
-    """Return the C library's sources with virtual time. They call the C++ engine of the library that was built."""
+    """Return the C library's sources with virtual time, which call the C++ engine in the built library."""
     if not VIRTUAL_LIBRARY.is_file():
         pytest.fail(f"{VIRTUAL_LIBRARY} is not built: pip install . does it, or cmake with lib")
     return [*library_sources(), *sorted(VIRTUAL_TIME.glob("*.c")), VIRTUAL_LIBRARY]
@@ -83,7 +83,7 @@ def strategy_file(folder: Path, name: str, keys: str, like: str = "randomized") 
 
 
 def told(*command: object, **environment: str) -> str:
-    """Return the output of a program that must write no error and end with status 0."""
+    """Return the output of the command; fail unless it ends with status 0 and writes nothing to standard error."""
     words, env = [str(word) for word in command], {**os.environ, **environment}
     done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST_SECONDS, check=False, env=env)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-2000:] + done.stderr[-4000:]
@@ -91,7 +91,7 @@ def told(*command: object, **environment: str) -> str:
 
 
 def refusal(program: Path, *arguments: object) -> str:
-    """Return the single sentence with which the program refuses arguments, with status 2 and no other output."""
+    """Return the sentence with which the program refuses arguments; fail unless its status is 2, its output empty."""
     words: Sequence[str] = [str(word) for word in (program, *arguments)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

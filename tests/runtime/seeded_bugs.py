@@ -1,4 +1,7 @@
-"""Bugs that the explorer of interleavings must find. Each bug breaks one memory order or one step of a source."""
+"""Bugs that the explorer, which runs all interleavings of small programs, must find.
+
+Each bug breaks one memory order or one step of a source of the runtime.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from pathlib import Path
 class Bug:
     """A source of the runtime in which ``right`` occurs once, and is replaced by ``wrong``.
 
-    ``place`` names the source and the cases of the explorer, as in ``"split.c: deque/short, lane/short"``. The bug
-    violates the cases in the memory ``memory``; without ``wrong``, each release becomes relaxed, in reordered memory.
+    ``place`` names the source and the explorer's cases that must fail, as in ``"split.c: deque/short, lane/short"``, in
+    the memory model ``memory``. Without ``wrong``, each release in ``right`` becomes relaxed, and the memory model is
+    the one that reorders accesses.
     """
 
     def __init__(self, name: str, place: str, right: str, wrong: str | None = None, memory: str = "sequential") -> None:

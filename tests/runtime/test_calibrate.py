@@ -1,4 +1,6 @@
-"""`numasim calibrate`: measurements of a probe become a machine file and a runtime file. Gaps are reported."""
+"""`numasim calibrate`: the probe, a C program, measures a machine. The measurements become a machine file and a runtime
+file; missing measurements are reported.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,7 @@ def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
 def test_levels_of_lines_that_the_system_has_are_measured(
     tree: Tree, expected: list[int | None], tmp_path: Path
 ) -> None:
-    """same_socket_ns is the time between the furthest cores of a socket; that between threads of a core is assumed."""
+    """same_socket_ns is the time between cores of a socket that share nothing narrower; same_core_ns is assumed."""
 
     def time_ns(a: int, b: int) -> int:
         per_socket = tree.nodes_per_socket * tree.cores

@@ -44,7 +44,7 @@ def test_a_recorded_graph_is_a_part_of_the_plan(tmp_path: Path) -> None:
 
 
 def test_a_plan_with_a_graph_has_the_effects_of_a_simulation(tmp_path: Path) -> None:
-    """Without the effects in the plan, virtual time would leave out caches and contention without a message."""
+    """If the plan left out the keys of ``model``, virtual time would ignore caches and contention without a message."""
     write(generate(read_workload("{name: sort, n: 65536}")), tmp_path / "sort.json")
     plan = compile_plan("randomized", MACHINE, 24, "ompi", tmp_path / "sort.json")
     spec = {"machine": MACHINE, "workload": {"file": str(tmp_path / "sort.json")}, "strategy": "randomized"}

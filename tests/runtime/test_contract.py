@@ -1,9 +1,9 @@
 """The contract of the C library: every wrong call of a public function ends with a code and a sentence.
 
-tests/runtime/contract is a program with a table of cases: each public function in a task, from a second thread, in a
-forked process, with a destroyed object, and with null and wrong values, in each mode. Each case runs in a process of
-its own, so that a crash or a hang is a line of the program's output. The headers state the expected codes. Failures are
-a hang, a signal, another code, an error without a sentence, and output on the standard error, where sanitizers report.
+tests/runtime/contract is a program with a table of cases. A case calls a public function in a situation: in a task,
+from a second thread, in a forked process, with a destroyed object, with null or wrong values, in each mode. Each case
+runs in a process of its own, so that a crash or a hang becomes a line of output. The headers state the expected codes.
+Failures are a hang, a signal, another code, an error without a sentence, and output on the standard error.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str
 
 @pytest.fixture(scope="module")
 def lines(c_compiler: str, tmp_path_factory: pytest.TempPathFactory, ways: list[str]) -> list[str]:
-    """Return a line for each covered function and situation: the function, the situation, and the rule."""
+    """Return a line for each tested function and situation: the function, the situation, and the expected behaviour."""
     return contract(c_compiler, tmp_path_factory.mktemp("contract"), PLAIN, ways)
 
 

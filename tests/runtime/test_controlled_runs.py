@@ -1,4 +1,6 @@
-"""Controllers of runs in the task runtime: asked between iterations with measurements, or replayed from a file.
+"""Controllers of runs in the task runtime: functions that change the strategy between two iterations of a program.
+
+A controller gets measurements of the last iteration; its decisions can be written to a file and used again.
 
 `test_virtual_against_native` checks that the measurements equal the simulator's, with controllers whose choices depend
 on all measurements.

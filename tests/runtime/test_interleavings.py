@@ -1,9 +1,9 @@
 """All interleavings of small programs on the deque, lane, dependences, locks, conditions, barriers and sleepers of the
 runtime.
 
-The sources are the library's own sources. Their atomic accesses are steps of the explorer in tests/runtime/explorer.
-Litmus tests compare the explorer with known results of memory models. Other tests put bugs into the sources, which the
-explorer must find.
+The sources are the library's own. The explorer in tests/runtime/explorer decides before each of their atomic accesses
+which thread goes on. Litmus tests compare the explorer with known results of memory models. Other tests put bugs into
+the sources, which the explorer must find.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     ("memory", "about"),
     [
         *(("reordered", about) for about in ABOUT),
-        # in reordered memory the longer cases of these subjects have too many schedules
+        # in the model `reordered` the longer cases of these subjects have too many schedules
         *(("buffered", about) for about in ("deque", "lane", "long/two sleepers")),
     ],
 )

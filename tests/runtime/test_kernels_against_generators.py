@@ -1,4 +1,4 @@
-"""The kernels record the same graphs that numasim generates for the same benchmarks: tasks, ops, times, accesses.
+"""The kernels, benchmarks of the C runtime, record the graphs that numasim generates for them: tasks, ops, accesses.
 
 Sort is generated from the keys that the kernel sorts (see `really_sorted`). Three kernels cannot be equal to their
 generators. The generator of ``matmul`` has a task per element, in an implicit range that is never materialised; the

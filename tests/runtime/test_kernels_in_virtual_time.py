@@ -1,4 +1,6 @@
-"""Kernels in virtual time have the counts of the simulator for the graphs that they record, to the last picosecond."""
+"""Kernels, benchmarks of the C runtime, record task graphs. In virtual time, where the simulator's engine decides all
+times, a kernel has the counts of the simulator for its graph, to the last picosecond.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,7 @@ def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tm
     """In the coupled model, the workers influence each other by caches, bandwidth, hardware threads and clocks."""
     kernel, parameters = label.split(maxsplit=1)[0], SMALL[label]
     for workers in sorted({workers for _, workers in cells(label)}):
-        folder = tmp_path / str(workers)  # a team has a part for each worker
+        folder = tmp_path / str(workers)  # the graph depends on the number of workers if a kernel has a part for each
         folder.mkdir()
         recorded(program, folder, kernel, workers, **parameters)
     for at, (strategy, workers) in enumerate(cells(label)):

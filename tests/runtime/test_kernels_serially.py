@@ -1,4 +1,4 @@
-"""Every kernel agrees with its serial twin, and records a task graph that numasim can simulate."""
+"""Every kernel, a benchmark with tasks, has the result of its serial code; numasim simulates the graphs they record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan file in the runtime: the times of segments whose bodies are measured, and refused fields."""
+"""A plan file in the C runtime: times of segments whose code is measured, and wrong fields, which are refused."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def touching(*accesses: Access, **placement: Any) -> Plan:
 
 
 def test_a_measured_time_computes_for_as_long_and_waits_as_planned(c_compiler: str, tmp_path: Path) -> None:
-    """Each argument is a start of a segment: (segment, node, measured time or -1). For each start the program prints
-    (time, local time, overhead); then it prints the page faults and the bytes by pair of nodes.
+    """An argument of the program says how a segment starts: (segment, node, measured ps or -1). For each the program
+    prints (ps, ps if all bytes were local, overhead in ps); then the page faults and the bytes by pair of nodes.
     """
     files = [HERE / "virtual" / "segment_times.c", *sources("fields.c", "plan_file.c"), *core_sources()]
     program = compile_program(c_compiler, tmp_path / "segment_times", files, ADDRESSES)

@@ -1,4 +1,4 @@
-"""The probe of this machine: its measurements with intervals, and the reasons for missing measurements."""
+"""The probe, a C program that measures this machine: medians with intervals, and reasons for missing measurements."""
 
 from __future__ import annotations
 

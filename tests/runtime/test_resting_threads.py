@@ -1,4 +1,4 @@
-"""Threads that rest, sleep and are woken by the rules of a plan (model 4.15)."""
+"""Idle worker threads that wait, sleep and are woken by the rules of a plan (model 4.15)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders become command lines of the runtime's program, and its output becomes runs or errors."""
+"""An `Order` becomes a command line of the C runtime's program; the program's output becomes runs or an error."""
 
 from __future__ import annotations
 

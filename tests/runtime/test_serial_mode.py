@@ -1,4 +1,6 @@
-"""The serial mode: recorded graphs, teams, errors that end a run, and the orders of tasks."""
+"""The serial mode, in which one worker runs all tasks: recorded graphs, teams (one part for each worker), errors that
+end a run, and the orders of tasks.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Strategies on threads that distinguish tasks by the plan's graph (tiers, labels, gates, iterations, controllers),
-or that have leapfrogging joins, adaptive spawn orders or copies of tasks.
+"""Strategies on threads that treat tasks differently, by the plan's task graph (tiers, labels, gates, iterations,
+controllers), or that have leapfrogging joins, adaptive spawn orders or copies of tasks (model 3.2, 3.3, 4.12 to 4.14).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tasks on real threads: for all strategies, joins and numbers of workers, every task runs exactly once.
 
-Kernels compare themselves with their serial twins, and the tasks of `graph` check that they run once. The tests here
-check that all tasks are counted, that steals add up, that sanitizers report nothing, and that no run hangs.
+Kernels (benchmarks of the runtime) compare their results with serial code, and the tasks of `graph` check that they run
+once. The tests check that all tasks are counted, that steals add up, that sanitizers report nothing, that no run hangs.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def test_a_plan_that_does_not_fit_is_refused(program: Path, tmp_path: Path) -> N
 
 
 def words_of(plans: Path, case: str) -> list[str | Path]:
-    """Return the arguments of a program of threads/: ``WORKERS [serial|newest|stolen|STRATEGY JOIN [RUNTIME]]``."""
+    """Return the arguments of a program in tests/runtime/threads for ``case``, a text such as ``3 randomized help``."""
     workers, *kinds = case.split()
     plan = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
     return [workers, *plan]
@@ -301,7 +301,7 @@ def test_workers_are_where_the_plan_has_them(watched: Path, tmp_path: Path, prog
     assert cpus_used([10_000, *threads[1:]]) == sorted(cpus)  # this machine has no such thread
 
 
-# ---- rehearsed and warmed-up runs, and the distances of the workers of a native run --------------------------------
+# ---- runs with an uncounted run before (a rehearsal or warm-up), and distances of a native run's workers -----------
 
 NQUEENS = {"n": 8, "cutoff": 3}
 

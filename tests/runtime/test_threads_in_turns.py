@@ -1,6 +1,6 @@
 """Threads in turns: the code of threads runs one worker at a time, in an order that a seed decides. Every task runs
-exactly once, and no wake-up is lost, with 2 to 64 workers. If the plan's costs advance clocks (mode `paced`), workers
-take the steps of the simulator.
+exactly once, and no wake-up is lost, with 2 to 64 workers. In the mode `paced` each worker has a clock that the plan's
+costs advance, and the worker with the earliest clock runs: workers take the steps of the simulator.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The runtime and the importer of machine files read the same topology from sysfs."""
+"""The C runtime and the Python importer of machine files read the same topology (nodes, caches, cores) from sysfs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Virtual time against the native engine. Programs of the simulator run as programs of the runtime, op by op, with the
-same counts to the last picosecond and the same trace hashes. Virtual time uses the same engine. So the tests check
-that bodies make the calls whose ops the engine executes, and that running bodies changes no count.
+"""Virtual time against the native engine. The C runtime runs the task graph of a plan, op by op, with the counts of the
+simulator to the last picosecond and the same trace hashes. In virtual time the native engine decides all times, so
+the tests check that tasks make the calls whose ops the engine executes, and that running tasks changes no count.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ RANGES = ("independent", "matmul")  # families of ranges: their tasks exist only
 FAMILIES = tuple(name for name in SMALL if not workload(name).ranges)
 RANDOM_PLANS, SHARDS = 120, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
-COUPLED = (  # effects that couple workers
+COUPLED = (  # keys of ``model`` by which workers influence each other's times
     ModelSpec(cache="lru", contention="fluid", smt="compute", clock="turbo"),
     ModelSpec(cache="share", contention="snapshot", smt="memory", queueing="md1"),
 )
@@ -107,7 +107,7 @@ def random_runs() -> tuple[Run, ...]:
             plan = plan_from(recipe)
         except InputError:
             continue
-        if not plan.workload.ranges:  # items of ranges have no bodies
+        if not plan.workload.ranges:  # the runtime has no code to run for items of ranges
             found.append(Run(plan, recipe["seed"]))
         if len(found) == RANDOM_PLANS:
             return tuple(found)

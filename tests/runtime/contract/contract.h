@@ -14,7 +14,7 @@
 
 enum situation { TASK, THREAD, CHILD, DESTROYED, WRONG, SITUATIONS };
 
-/* Rules of the headers that make a situation undefined. */
+/* Rules of the library's headers that leave the outcome of a situation undefined. */
 enum rule { DEFINED, BY_SELF, BY_FORK, BY_FREED, RULES };
 
 /* A mode and a plan: one way of running a pool. */
@@ -24,8 +24,8 @@ typedef struct {
     const char *plan; /* the plan's file, or NULL */
 } pool_way;
 
-/* The pool whose tasks run the functions of the cases (the bodies); the ids of the pool's synchronisation objects and
- * of its one data object; and the first error that a body has found. */
+/* The pool of workers whose tasks call the functions of the cases; the ids of the pool's synchronisation objects and of
+ * its one data object; and the first error that the code of a task (a body) has found. */
 typedef struct {
     const pool_way *way;
     ns_pool *pool;

@@ -1,4 +1,4 @@
-/* Cases of functions that need no pool. */
+/* Cases (calls of a public function in a situation) of functions that need no pool of workers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ static int node_memory(void) {
     return check(node >= 0 || node == NS_ERROR_UNSUPPORTED);
 }
 
-/* A declaration of an access without a recorder. */
+/* Declare an access of a task although no program is recorded. */
 static int record(void) {
     ns_record_access(NULL, SIZE_MAX, 77);
     ns_record_tile(NULL, SIZE_MAX, SIZE_MAX, 0, 77);

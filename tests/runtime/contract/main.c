@@ -1,6 +1,7 @@
-/* Runs all cases, each in a process of its own: `contract [NAME=MODE=PLAN ...]`. Each argument is a way of running
- * pools, in addition to serial mode and lanes. Prints a line for each case that does not end as its table says, then a
- * line for each function and situation that has a case or a rule, and finally the numbers of functions and cases. */
+/* Runs all cases (calls of a public function in a situation), each in a process of its own: `contract [NAME=MODE=PLAN
+ * ...]`. Each argument is a way of running pools, in addition to serial mode and lanes. Prints a line for each case that
+ * does not end as its table says, then a line for each function and situation that has a case or a rule, and finally the
+ * numbers of functions and cases. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

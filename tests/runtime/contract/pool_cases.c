@@ -1,4 +1,4 @@
-/* Cases of pools that are called from outside the pool's tasks. */
+/* Cases (calls of a public function in a situation) of functions for pools, called from outside the pool's tasks. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Barriers: in each episode, no thread passes before all have come, and then sees all that all threads did before. */
+/* Barriers: each time (episode) that threads meet, no thread passes before all have come, and each thread then sees all
+ * that the threads did before. */
 #include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"

@@ -1,5 +1,5 @@
-/* The lane: every pushed task is executed once, by the owner or by a thief, with the contents that it was pushed with;
- * and a join sees all that the tasks did. */
+/* The lane, a worker's stack of tasks from which thieves take the oldest: every pushed task is executed once, by the
+ * owner or by a thief, with the contents that it was pushed with; and a join sees all that the tasks did. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "queues/lane.h"

@@ -79,7 +79,7 @@ static void push(uint32_t number) {
     forget(2, number);
 }
 
-/* End the search of a worker that has found a task, or whose wait is over. The worker may wake another worker. */
+/* End the search of a worker that has found a task, or whose join is over. The worker may wake another worker. */
 static void stop_searching(uint32_t id) {
     const uint64_t census = ns_sleepers_stop_searching(it.sleepers, id);
     const bool wakes = it.rule.chain_by == NS_CHAIN_FINDER || !ns_census_searching(census);

@@ -7,7 +7,7 @@
 #include "platform/fiber.h"
 #include "platform/waiting.h"
 
-/* ---- visited states: a hash of 64 bits for each, and the processes that were asleep ------------------------------ */
+/* ---- visited states: for each a hash of 64 bits, and the processes whose steps were asleep (need no exploring) --- */
 
 enum { STACK_WORDS = 256 };
 

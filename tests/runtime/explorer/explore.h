@@ -1,12 +1,14 @@
 /* Explores all interleavings of a few threads that share atomic words, and reports a schedule that violates a
  * requirement of a case.
  *
- * Threads are fibers. Each access of source/platform/atomics.h is a step; the work of a thread between two accesses
- * belongs to the first of them. Schedules are run depth first, each from the beginning. Of schedules that differ only
- * in the order of steps at different words, only one is run (sleep sets: Godefroid 1996). In a state that was reached
- * before, only those steps are explored that were asleep at that time. A state consists of the values that each thread
- * has read, the contents of memory, and the stores that have not reached memory. So all shared data must be accessed by
- * source/platform/atomics.h; or be in memory of ns_near_memory and be protected by such accesses; or follow from both.
+ * A case is a small program of threads, which run as fibers. Each access by source/platform/atomics.h is a step; the
+ * work of a thread between two accesses belongs to the first of them. A schedule is an order of steps. Schedules are
+ * run depth first, each from the beginning. Of schedules that differ only in the order of steps at different words,
+ * only one is run: a step that would repeat an explored order is *asleep* (sleep sets: Godefroid 1996). In a state that
+ * was reached before, only those steps are explored that were asleep at that time. A state consists of the values that
+ * each thread has read, the contents of memory, and the stores that have not reached memory. So all shared data must be
+ * accessed by source/platform/atomics.h; or be in memory of ns_near_memory and be protected by such accesses; or follow
+ * from both.
  *
  * A thread that rests (ns_pause) resumes when a word that it has read since its last rest gets another value. So
  * waiting loops may only read until they succeed. A schedule in which no thread can take a step is a violation.

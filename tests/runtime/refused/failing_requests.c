@@ -55,8 +55,9 @@ WRAPPED(int, pthread_create,
 
 enum { DEPTH = 3, LONG_BYTES = 200, MANY = 150, INDICES = 20, OBJECT_BYTES = 10000 };
 
-/* The steps of a run: nodes of a binary tree, many leaves, the indices of a loop and of a reduction, children that wait
- * for each other, children that contribute to a sum, and a future; and the steps of a team of as many workers. */
+/* The numbers of steps of a run: nodes of a binary tree, leaves, the indices of a loop and of a reduction, children
+ * that wait for each other, children that contribute to a sum, and a future; and the steps of a team of as many
+ * workers. */
 enum { TURNS = 9, TERMS = 5, OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + INDICES + TURNS + TERMS + 1 };
 
 static int problems;

@@ -1,6 +1,7 @@
 /* Checks that children with dependences have the same effects as if they ran one after the other. The arguments choose
- * the way of running them. The programs are random programs whose tasks mix the cells that they read into the cells
- * that they write, chains that are longer than any stack, and tasks of all other kinds between such children. */
+ * the way of running them. The programs are random programs whose tasks compute from cells (numbers in memory) that
+ * they read the cells that they write, chains of more tasks than fit on a stack, and tasks of all other kinds in
+ * between. */
 #include "program.h"
 
 enum { CELLS = 12, MOST_NAMED = 4, CHAIN = 5000, FAN = 100 };

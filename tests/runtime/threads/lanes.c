@@ -1,5 +1,5 @@
-/* Checks special cases of lanes: more children than a lane has room for, arguments of all sizes, tasks that wait for
- * tasks below them in the lane, and tasks of several types in one lane. */
+/* Checks special cases of lanes, the workers' stacks of spawned tasks: more children than a lane has room for,
+ * arguments of all sizes, tasks that wait for tasks below them in the lane, and tasks of several types in one lane. */
 #include <stddef.h>
 
 #include "program.h"
