@@ -106,7 +106,7 @@ WRONG_ACCESS("2^63 rows on top of each other", "object", access_of(0, 0, 1, INT6
 RIGHT_USE(ns_spawn_after, ns_spawn_after(self, nothing, NULL, 0, NS_DEPEND(NS_OUT(&it), NS_IN(NULL))); ns_join(self))
 MISUSE(ns_spawn_after, "a null body", PROGRAM, "null", ns_spawn_after(self, NULL, NULL, 0, NS_DEPEND(NS_OUT(&it))))
 MISUSE(ns_spawn_after, "null dependences", PROGRAM, "null", ns_spawn_after(self, nothing, NULL, 0, NULL, 3))
-#define WRONG_DEPENDENCE(WHAT, SAYS, ...)       \
+#define WRONG_DEPENDENCE(WHAT, SAYS, ...)        \
     MISUSE(ns_spawn_after, WHAT, PROGRAM, SAYS, \
            ns_spawn_after(self, nothing, NULL, 0, (const ns_dependence[]){__VA_ARGS__}, 1))
 WRONG_DEPENDENCE("no direction", "direction", {.address = &it})
@@ -186,7 +186,8 @@ RIGHT_USE(ns_future_get, future(self, NULL))
 MISUSE(ns_future_spawn, "null", PROGRAM, "null", ns_future_spawn(self, NULL, nothing, NULL, 0))
 MISUSE(ns_future_spawn, "a null body", PROGRAM, "null", ns_future made; ns_future_spawn(self, &made, NULL, NULL, 0);
        ns_future_get(self, &made))
-MISUSE(ns_future_spawn, "-5 bytes", PROGRAM, "bytes", ns_future_spawn(self, &(ns_future){0}, nothing, &it, (size_t)-5))
+MISUSE(ns_future_spawn, "-5 bytes", PROGRAM, "bytes",
+       ns_future_spawn(self, &(ns_future){0}, nothing, &it, (size_t)-5))
 MISUSE(ns_future_get, "null", PROGRAM, "future", ns_future_get(self, NULL))
 MISUSE(ns_future_get, "one that was not spawned", PROGRAM, "future", ns_future_get(self, &(ns_future){0}))
 
