@@ -57,9 +57,9 @@ sys.modules[__name__].__class__ = _Package
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Keep Python's garbage collector off in a block that makes many lasting objects and hardly any garbage.
+    """Keep Python's garbage collector off during a block that makes many objects and hardly any garbage.
 
-    After the block the collector counts these objects as old and does not search them soon.
+    After the block, objects that are left belong to the collector's oldest generation, which it seldom searches.
     """
     collects = gc.isenabled()
     gc.disable()

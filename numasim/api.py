@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numasim.plan.plan import Plan
     from numasim.report.sweep_result import SweepResult
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # the spec of a call that gives all fields as ``changes``
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # default of ``spec``; all fields are then in ``changes``
 __all__ = ["run", "simulate", "sweep"]
 
 
@@ -50,13 +50,13 @@ def run(
     over_time: bool = False,
     **changes: Any,
 ) -> Result:
-    """Simulate once, with the seed of the first repeat.
+    """Simulate one run and return its result.
 
     ``spec`` is the path of a YAML file, the name of a shipped sweep, or a mapping with the same fields. ``changes``
     replace fields of the spec (``workers=24``, ``strategy="threshold"``, a dotted field by ``**{"a.b": c}``); without a
     spec all fields are given as changes. A machine, strategy or workload may be a name, a path, a mapping, or a
-    `Machine`, `Strategy` or `Graph`. If the spec is a sweep, one cell is run: the first cell with the values that
-    ``changes`` and the fields of the spec give to axes.
+    `Machine`, `Strategy` or `Graph`. A sweep has axes, lists of values of fields, and a cell for each combination of
+    values. If the spec is a sweep, its first cell with the given values is run. Of repeats, the first is run.
 
     With ``check`` the result is checked against the invariants of the model. ``trace`` names a trace file for Perfetto,
     or NAME.paje or NAME.prv for Paje and Paraver; an ending .gz compresses the file. ``schedule`` names a file (.npz,
@@ -93,7 +93,7 @@ def run_spec(
     over_time: bool = False,
     schedule: Path | None = None,
 ) -> Result:
-    """Simulate a resolved spec once, with the seed of the first repeat; the result carries its identity."""
+    """Return the result of one run of ``spec`` with the seed of its first repeat; the result has the spec's hash."""
     seed = repeat_seed(spec.seed, 0)
     if trace is None and schedule is None and not over_time:
         result = simulate_spec(spec, seed, engine, check)

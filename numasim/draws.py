@@ -21,17 +21,17 @@ U64Array = npt.NDArray[np.uint64]
 
 
 class DrawClass(IntEnum):
-    """The purpose of a stream of random numbers. The comment of a class says what numbers its streams."""
+    """The purpose of a stream of random numbers. A comment says which object's number is the id of a stream."""
 
-    VICTIM = 1  # [worker]
-    BACKOFF = 2  # [worker]
-    DURATION = 3  # [task or range item]
-    PLACEMENT = 4  # [region]
-    DISPATCH = 5  # [worker or producer]
-    CONFLICT = 6  # [task]
-    WORKER_SPEED = 7  # [worker]
-    ARRIVAL = 8  # [an id that the generator of the workload chooses]
-    RANK = 9  # [element whose rank a merge looks for]
+    VICTIM = 1  # a worker
+    BACKOFF = 2  # a worker
+    DURATION = 3  # a task, or an item of a range
+    PLACEMENT = 4  # a region of memory
+    DISPATCH = 5  # a worker, or the producer of items
+    CONFLICT = 6  # a task
+    WORKER_SPEED = 7  # a worker
+    ARRIVAL = 8  # a number that the generator of the workload chooses
+    RANK = 9  # an element whose rank a merge of a sort looks for
 
 
 def mix(z: int) -> int:
@@ -59,7 +59,7 @@ def below(x: int, n: int) -> int:
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
-    """Return the seed of repeat number ``repeat``, from 0; all cells of a sweep share it, so repeats form pairs."""
+    """Return the seed of repeat number ``repeat``, from 0: the same in all cells of a sweep, so repeats form pairs."""
     return mix((seed + (repeat + 1) * GAMMA) & MASK)
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 MOST_TOLD = 20  # most mistakes in one message
-MOST_ALIKE = 5  # most similar names among which the longest common beginning decides
+MOST_ALIKE = 5  # names; of so many most similar ones, the one with the longest common beginning is proposed
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
@@ -27,7 +27,7 @@ class Interrupted(NumasimError):  # noqa: N818  # nothing went wrong
     """The user interrupted a command; the text of the error says which results are kept."""
 
     def __init__(self, interrupt: KeyboardInterrupt) -> None:
-        """Use the sentence of the innermost block of `when_interrupted` that ``interrupt`` has left."""
+        """Take the sentence that the innermost block of `when_interrupted` has added to ``interrupt``, if any."""
         notes: list[str] = getattr(interrupt, "__notes__", [])
         super().__init__(f"interrupted: {notes[0] if notes else 'the same command begins anew'}")
 
@@ -49,7 +49,7 @@ class InputError(NumasimError):
     or empty if the input has no file.
     """
 
-    cut = False  # whether the document has more mistakes, in unknown number
+    cut = False  # whether the document has more mistakes that no error reports
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class JointInputError(InputError):
     """
 
     def __init__(self, errors: Sequence[InputError], cut: bool = False) -> None:
-        """Keep ``errors``, at least one, in this order; ``cut``: there are more mistakes, in unknown number."""
+        """Keep ``errors``, at least one, in this order; ``cut``: there are more mistakes, which are not counted."""
         first = errors[0]
         super().__init__(first.problem, path=first.path, place=first.place, expected=first.expected)
         self.nearest = first.nearest

@@ -1,4 +1,6 @@
-"""Frozen dataclasses that are made quickly: `dataclass` compiles six methods for each class, in half a millisecond."""
+"""A base of frozen dataclasses that saves time at import: `dataclass` takes half a millisecond to compile a class's
+methods; here all classes share the methods of the base.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class Frozen:
         """Make the subclass a dataclass without methods of its own."""
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False)(cls)
-        made = fields(cls)  # of a field without a default, both kinds of defaults are MISSING
+        made = fields(cls)
         cls._defaults = {each.name: _default(each) for each in made if each.default is not each.default_factory}
         cls._values = attrgetter(*(each.name for each in made if each.compare))
         if not eq:

@@ -1,9 +1,8 @@
-"""Pieces of HTML for notebooks, and the templates of pages that are written to files.
+"""Pieces of HTML that notebooks show for objects, and the templates of pages that are written to files.
 
 All text in a piece is escaped, each element has its own ``style`` attribute, and equal contents give equal bytes. A
-piece has no style sheet, unlike a page, for two reasons: a notebook removes style sheets from outputs that it does not
-trust, and the style of an element cannot change the notebook around it. Text and lines of a piece have the colours of
-the notebook, dark or light.
+piece, unlike a page, has no style sheet: a notebook removes style sheets from outputs that it does not trust, and a
+style sheet could change the notebook around the piece. A piece has the colours of the notebook, dark or light.
 """
 
 from __future__ import annotations

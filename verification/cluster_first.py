@@ -49,8 +49,8 @@ RUN = {
 
 
 def change(machine: Any, line: str, seeds: int) -> tuple[Estimate, list[float]]:
-    """Return the change of the makespan in percent from ``random`` to ``cluster-first``, and the milliseconds for which
-    thieves waited for lines under both strategies with the first seed.
+    """Return the change of the makespan in percent from ``random`` to ``cluster-first``, and for each strategy the ms
+    for which thieves waited for cache lines in the run with the first seed.
     """
     runtime = {"like": "ompi", "costs": {"line": line}}
     with tempfile.TemporaryDirectory() as folder:

@@ -37,7 +37,7 @@ SHORTEST_OF, MOST_RUNS, MOVED = 3, 200, 1.5
 SPAN_NS = 2_000_000  # approximate time of a run; the system interrupts longer runs more often
 BATCH = 100  # tasks between two joins, so that few tasks are live at a time
 LINES = ("yes", "latency", "no")
-# ns of work between two spawns, ns of a task
+# rows of the table: ns of work between two spawns, ns of a task
 CELLS = ((0, 0), (0, 100), (0, 500), (0, 1000), (100, 100), (300, 100), (1000, 100))
 
 

@@ -2,11 +2,12 @@
 
     python verification/contrasts.py
 
-Null contrasts are pairs of cells that differ only in their random numbers: the same strategy with two seeds. Each null
-contrast is asked as a question of its own, without the correction for many settings; and all null contrasts are asked
-together as one question. One strategy under two names gets the same random numbers, so its two cells must be equal. A
-planted effect changes one thing that costs time, such as the bandwidth of a link; the sentence of the answer must name
-this change. Exit status 1 if a null contrast has a cause, or if fewer than `NAMED_BOUND` planted effects are named.
+A cell is one setting of a sweep, run several times. A null contrast compares two cells that differ only in their random
+numbers: one strategy with two seeds. Each null contrast is asked as a question of its own, without the correction for
+many settings; and all are asked together as one question. One strategy under two names gets the same random numbers, so
+its two cells must be equal. A planted effect changes one thing that costs time, such as the bandwidth of a link; the
+sentence of the answer must name this change. Exit status 1 if a null contrast has a cause, or if fewer than
+`NAMED_BOUND` planted effects are named.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Measure how much of its speed the native engine keeps if it asks a user's controller between iterations.
+"""Measure how much of its speed the native engine keeps if it calls a user's controller, a function that may change the
+strategy, between iterations (passes through the program's loop).
 
     python verification/controller_rate.py --pairs 15
 

@@ -40,7 +40,7 @@ MEASURED = frozenset({"serial_ps"})  # outputs of numasim-runtime that are measu
 EXPECTED_ERRORS = ("DeadlockError", "InputError")  # any other error is a defect of numasim or of this program
 FAILURE = "failure"
 REFUSED = 2  # exit status of numasim-runtime
-LEFT_OUT = frozenset({"engine_s", "held", "over_time", "identity", "counters"})  # measured, or contained in the columns
+LEFT_OUT = frozenset({"engine_s", "held", "over_time", "identity", "counters"})  # fields that are timed or redundant
 
 
 # ---- values by name -------------------------------------------------------------------------------------------------

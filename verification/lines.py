@@ -18,7 +18,7 @@ GENERATED = "generated"
 
 
 def capability(path: PurePosixPath) -> str:
-    """Return the folder under which a file counts: two levels for the product and the tests, one level elsewhere."""
+    """Return the folder whose row counts the file: two levels deep in the product and the tests, elsewhere one."""
     top, *rest = path.parts
     deeper = top in ("numasim", "lib", "tests") and len(rest) > 1
     return f"{top}/{rest[0]}" if deeper else top

@@ -5,11 +5,12 @@
     python verification/long_equality.py --plans 10000 --with "attempts, followers, ragged ranges"
     python verification/long_equality.py --cells
 
-Plan number k of a seed is always the same, whatever the number of plans and processes. ``--only K`` runs plan K alone.
-With ``--with A,B`` plan k is drawn again until the plan has feature A or feature B. With ``--cells`` the plans are
-those of the registries instead: every workload family under every shipped strategy on every shipped machine. A process
-that dies, or needs more than a minute of processor time for one plan, counts as a difference. At the end come tables
-with the number of plans that have each feature. Exit status 0 if all plans are equal, else 1.
+A plan is the input of a run without the seed. Plan number k of a seed is always the same, whatever the number of plans
+and processes. ``--only K`` runs plan K alone. With ``--with A,B`` plan k is drawn again until it has feature A or
+feature B of `tests/engine/plan_features.py`. ``--cells`` takes, instead of random plans, every workload family under
+every shipped strategy on every shipped machine. A process that dies, or needs more than a minute of processor time for
+one plan, counts as a difference. At the end come tables with the number of plans that have each feature. Exit status 0
+if the engines agree on all plans, else 1.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ CELLS = list(every_cell())
 
 @dataclass(frozen=True)
 class Source:
-    """The source of plans: a ``seed``, or None for the cells of the registries. With ``wanted``, each plan of a seed
-    has at least one of these features.
+    """The source of plans: random plans of a ``seed``, or, if it is None, every family under every strategy on every
+    machine. With ``wanted``, each random plan has at least one of these features.
     """
 
     seed: int | None

@@ -1,4 +1,5 @@
-"""Write a list of plans as specifications, one JSON object a line: cells of the registries and random plans.
+"""Write a list of plans as specifications, one JSON object a line: cells and random plans. A cell is a workload family
+under a shipped strategy on a shipped machine.
 
     python verification/plan_list.py --sources . --plans 6000 --seed 1
 
@@ -84,7 +85,7 @@ class Names:
         )
 
 
-# ---- the registries -------------------------------------------------------------------------------------------------
+# ---- cells: families, strategies and machines -----------------------------------------------------------------------
 
 
 def cells(names: Names) -> list[Document]:

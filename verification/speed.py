@@ -87,7 +87,7 @@ class Ratio(NamedTuple):
 
 
 def ratio(name: str, kind: str, this: Sample, other: Sample, pairs: int) -> Ratio:
-    """Return the ratio of two samples that were already taken once. A ratio below its bound is measured again."""
+    """Return the ratio of speeds from pairs of samples; a ratio below its bound is measured again with more pairs."""
     found = Ratio(name, kind, in_pairs(this, other, pairs))
     return found if found.is_met else Ratio(name, kind, in_pairs(this, other, AGAIN * pairs))
 

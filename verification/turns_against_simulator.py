@@ -1,5 +1,5 @@
-"""Compare the code of threads, run in turns ordered by clocks, with the simulator: shares of remote steals and of
-misses.
+"""Compare the code of threads, run in turns (one worker at a time, the earliest clock first), with the simulator:
+shares of steals from other nodes and of attempts that found nothing.
 
     python verification/turns_against_simulator.py [--workers 16] [--seeds 3] [STRATEGY ...]
 

@@ -1,4 +1,5 @@
-"""Count how often a second run changes file: ``python verification/way_of_a_run.py``.
+"""Count how often control passes between source files in a second run of a process:
+``python verification/way_of_a_run.py``.
 
 A change of file is a call of a function in one file of numasim from a function in another file of numasim. Frames of
 libraries in between are skipped: if a function of numasim validates by pydantic, the validators count as called by this

@@ -1,4 +1,4 @@
-"""All commands together, and the exit status of every command."""
+"""The command `numasim` with all its commands; errors become one sentence and an exit status."""
 
 import re
 import signal

@@ -1,4 +1,7 @@
-"""`numasim run` and `sweep` simulate; `compare`, `plot` and `view` show the results of a sweep."""
+"""`numasim run` and `sweep` simulate; `compare`, `plot` and `view` show the results of a sweep.
+
+A sweep has axes, lists of values of fields; a cell is one combination of values, which is run once or repeatedly.
+"""
 
 import math
 from collections.abc import Iterable
@@ -186,7 +189,7 @@ def sweep(
 
 
 def swept(loaded: "SweepSpec", directory: Path, *, plot: bool = False, quiet: bool = False, **how: Any) -> None:
-    """Run the missing cells of a sweep and print its answer; ``how`` are options of `reported_sweep`."""
+    """Run the missing cells of a sweep and print what differs; ``how`` are options of `reported_sweep`."""
     from numasim.engine.simulate import simulate_spec
     from numasim.report.command_output import print_sweep
     from numasim.report.sweep_result import reported_sweep

@@ -139,7 +139,7 @@ _KEPT = "__examples__"
 
 
 def examples(*lines: str) -> Callable[[F], F]:
-    """Return a decorator that keeps ``lines``, the examples of a command, as an attribute of the command's function."""
+    """Return a decorator that stores ``lines``, the examples of a command, in the command's function."""
 
     def keep(function: F) -> F:
         setattr(function, _KEPT, lines)

@@ -187,7 +187,7 @@ EXPECTED = "a file: numasim workload export fib n=8 -o fib.json"
 
 
 def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Path]:
-    """Return (words of a workload, output file); if no ``output`` is given, the last word is the file."""
+    """Return (the words that describe a workload, the output file); without ``output`` the last word is the file."""
     if output is not None:
         return words, output
     file = Path(words[-1])

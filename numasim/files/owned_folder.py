@@ -72,7 +72,7 @@ Hashes = dict[str, list[str]]  # path in the folder -> hashes of the possible co
 class FolderKind:
     """A command, and the files that it writes to its folders.
 
-    ``state`` has the pattern of the names of state files for each sub-folder, "." for the folder itself.
+    ``state`` has, for each sub-folder ("." for the folder itself), a pattern of the names of its state files.
     """
 
     command: str
@@ -283,7 +283,7 @@ def _manifest(path: Path) -> tuple[str, Hashes]:
 
 
 def _is_inside(name: str) -> bool:
-    """Return whether a path leads from a folder to a file in it."""
+    """Return whether the relative path ``name`` stays inside the folder: no ``..`` and not absolute."""
     return bool(name) and not name.startswith("/") and not {".", "..", ""} & set(name.split("/"))
 
 

@@ -213,7 +213,7 @@ def _unpacked(data: bytes, path: Path, kind: FileKind) -> bytes:
 
 # ---- The hash of a file's contents, computed again only if the file may have changed ---------------------------------
 
-RESTING_S = 2.0  # if a file has not changed for so long, the next change surely gives the file other times
+RESTING_S = 2.0  # seconds; after so long without a change, the next change surely gives the file another time stamp
 
 
 def hash_of_file(path: Path, kind: FileKind) -> str:

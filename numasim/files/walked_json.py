@@ -22,7 +22,7 @@ from numasim.files.bounded_json import (
 )
 from numasim.files.reader import MIB
 
-WINDOW = MIB // 16  # characters that are cut out of the text at once: so few that their values fit in a cache
+WINDOW = MIB // 16  # characters of the text that are decoded at once: so few that their values fit in a cache
 LONGEST = 8 * MIB  # most characters of one value, whose Python objects take up to 25 bytes a character
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ENDS = {"{": ("]},", "},"), "[": ("],",)}  # first character of an element -> possible ends of the element

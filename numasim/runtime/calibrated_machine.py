@@ -1,7 +1,8 @@
 """The measurements of ``numasim-runtime probe``, put into the machine file and the runtime file of the running system.
 
-The value of a quantity is the median of its samples. If a value applies to several places, such as all nodes, it is the
-median of the medians at these places. A comment in the file says how each value was measured, with the interval.
+A finding is the median of the samples of one quantity at one place. If a value in a file applies to several places,
+such as all nodes, it is the median of their findings. A comment in the file says how each value was measured, with the
+interval.
 """
 
 from __future__ import annotations
@@ -70,11 +71,11 @@ class Probe:
     quick: bool
 
     def all(self, name: str) -> Iterator[Finding]:
-        """Yield all findings with the given name."""
+        """Yield all findings of the quantity ``name``."""
         return (each for each in self.findings if each.name == name)
 
     def one(self, name: str) -> Finding | None:
-        """Return the first finding with the given name, or None."""
+        """Return the first finding of the quantity ``name``, or None."""
         return next(self.all(name), None)
 
     def why_missing(self, name: str) -> str:
@@ -322,7 +323,7 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
 
 
 def _beside(probe: Probe, name: str, text: str = ", which") -> str:
-    """Return a text on a finding that enters no cost; an empty text if the finding is missing."""
+    """Return a text on a finding from which no cost is computed; an empty text if the finding is missing."""
     found = probe.one(name)
     return f"{text} takes {short(found.median)}; {found.interval()}" if found else ""
 

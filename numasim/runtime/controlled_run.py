@@ -1,9 +1,9 @@
-"""Runs of a plan's task graph or of a kernel in the task runtime. The strategy of the run may have a controller.
+"""Runs of a plan's task graph, or of a kernel (a benchmark), in the task runtime, perhaps with a controller.
 
-The controller decides before each iteration of the program. The runtime reads these decisions from one pipe, and writes
-the measurements of the previous iteration to another pipe (lib/runtime/source/control/iteration_boundary.h). So a
-controller bases its decisions on times that threads have really taken. The decisions can be kept in a file. A later run
-can then repeat the decisions without the controller.
+A controller is a function that decides before each iteration of the program, such as which steal levels are on. The
+runtime reads these decisions from one pipe, and writes the measurements of the previous iteration to another pipe
+(lib/runtime/source/control/iteration_boundary.h). So a controller decides by times that threads have really taken. A
+later run can repeat the decisions, kept in a file, without the controller.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, answer, find_program, parse, printed_by, run_kernel
 from numasim.workload.phases import steps
 
-HEAD = struct.Struct("<qQqq")  # kinds of parts that follow (bits), switches, page policy, cost of measuring
+HEAD = struct.Struct("<qQqq")  # which parts follow (bits), switches (bits), number of page policy, ps of measuring
 TIERS, LABELS, SWITCHES, POLICY = 1, 2, 4, 8
 
 

@@ -1,7 +1,8 @@
 """The compiled program of the runtime: its path, its arguments, and its output.
 
-``numasim-runtime`` runs one kernel in one mode and prints one JSON object. The program is built together with the
-native engine, and its file is beside this file, both in a wheel and in a checkout.
+``numasim-runtime`` runs one kernel (a benchmark with tasks) in one mode and prints one JSON object. The serial twin of
+a kernel is the same computation without tasks. The program is built together with the native engine, and its file is
+beside this file, both in a wheel and in a checkout.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The runs of a validation: missing repeats of each cell are recorded, predicted, run, stored and compared.
+"""The runs of a validation. A cell is a program (a kernel of the C runtime with its parameters) under a strategy with a
+number of workers. Missing repeats of each cell are recorded, predicted, run, stored and compared.
 
 A prediction starts from a task graph that an earlier serial run of the program has recorded, never from the predicted
 run itself. The runtime and the simulator get the same compiled plan, with the same tables and costs.
@@ -7,10 +8,10 @@ run itself. The runtime and the simulator get the same compiled plan, with the s
   kept in the results directory.
 - In virtual time with measured costs, costs change with the load of the machine. So a serial run just before each
   repeat records the graph from which the repeat is predicted.
-- On threads a round consists of a rehearsal, the run and the serial twin, one immediately after the other
-  (docs/validation/index.md). The rounds of one process share a recording, made before these rounds, which gives the
-  tasks and the ratio of the tasks' durations. The rehearsal gives the total duration, since a rehearsal reads no clock
-  between tasks. Predicted and measured speedups refer to the same serial twin.
+- On threads a round consists of a rehearsal (a serial copy of the program on each worker at once), the run and the
+  serial twin (the computation without tasks). The rounds of one process share a recording, made before, which gives the
+  tasks and the ratios of their durations. The rehearsal gives the sum of durations, since it reads no clock between
+  tasks. Predicted and measured speedups refer to the same serial twin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Comparison of predicted with measured values, and of their distances with the bounds."""
+"""Comparison of predicted with measured values of a cell (a program under a strategy), and of distances with bounds."""
 
 from __future__ import annotations
 

@@ -136,8 +136,8 @@ def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
 PANELS_ABREAST, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
 PREFIXED = ("s", "B", "count", "1/s")  # units that get the prefixes m, µ, k and M
-WIDE = 4.0  # the scale is logarithmic if the ends are further apart than this factor
-MANY_DECADES = 300.0  # if the ends are this factor apart, only powers of ten have labels
+WIDE = 4.0  # an axis is logarithmic if its largest value is more than this multiple of its smallest value
+MANY_DECADES = 300.0  # from this ratio of largest to smallest value on, only powers of ten have labels
 
 
 @styled

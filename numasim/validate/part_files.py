@@ -1,7 +1,8 @@
 """The parts of the validation, read from YAML files (experiments/validation/NAME.yaml), and their cells.
 
-A part is the product of kernels, strategies and numbers of workers, with a mode of the runtime and bounds on the
-distances of predictions. With measured costs the bounds apply; with model costs every counter must be equal.
+A part has lists of kernels (benchmarks of the C runtime), strategies and numbers of workers, and a cell for each
+combination. With measured costs, bounds apply to the distances of predictions; with the costs of the model, every
+counter of the runtime must equal the simulator's.
 """
 
 from __future__ import annotations

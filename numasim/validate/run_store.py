@@ -1,7 +1,7 @@
 """The folder of `numasim validate`: stored runs, recorded graphs, table and page.
 
-Each cell has a file for its stored runs. The file is written completely after every repeat, so that a killed validation
-can resume.
+Each cell (a program under a strategy with a number of workers) has a file for its runs, which is written anew after
+every repeat, so that a killed validation can resume.
 
 The runs of a cell depend on the contents of machine, strategy and runtime, the recorded graph, the compiled program
 and the processor. All of these together identify the cell. If one of them changes, the runs of the cell are made again.

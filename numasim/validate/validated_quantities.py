@@ -1,8 +1,8 @@
 """The predicted and measured quantities, and the distance of two values.
 
-A value made of counters is a ratio of sums over the repeats of a cell, or, without a denominator, a mean over the
-repeats. Its interval is a bootstrap interval. A value that is timed on a real clock is the median over the repeats,
-because an operating system that takes a processor away for some milliseconds disturbs single repeats unpredictably.
+A cell, a program under a strategy, has several runs, its repeats. A value made of counters is a ratio of sums over the
+repeats, or, without a denominator, a mean. Its interval is a bootstrap interval. A value that is timed on a real clock
+is the median over the repeats, because an operating system may disturb single repeats for milliseconds.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ on accesses.
     python verification/laws/laws_bounds.py      # half a minute
 
 First table: programs of the paper run under `laws`, once without subtrees, and once for every depth from the depth of
-the slices to the depth above the leaves; the tasks at this depth are then the roots of subtrees. A number is the
-largest ratio of a measured value to the bound, followed by the number of runs that break the bound, if there are any.
+the slices (parts of the data, one per socket) to the depth above the leaves; the tasks at this depth are then the roots
+of subtrees. A number is the largest ratio of a measured value to the bound, followed by the number of runs that break
+the bound, if there are any.
 The work of a task is the time of its segments, waits included, plus a microsecond for the search of a worker in all
 queues from which the worker may take tasks. Equation 8 is compared with the runs without subtrees, equation 9 with
 every subtree, equation 14 with `cilk`, and equation 15 with the runs with subtrees. `greedy` is the bound of the model

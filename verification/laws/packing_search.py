@@ -1,4 +1,5 @@
-"""Compare the packings found by Algorithm 1 of LAWS with the best packing found by brute force.
+"""Compare the packings found by Algorithm 1 of LAWS with the best packing found by brute force. A packing is a set of
+tasks, the roots of subtrees that each run on one socket; all tasks above the roots are the free tier.
 
     python verification/laws/packing_search.py                           # twelve programs, ten seeds: about ten minutes
     python verification/laws/packing_search.py --programs heat --rows 1024
