@@ -1,4 +1,4 @@
-"""Builds of the tests, made once in a session: the first process builds, other processes wait and use the result.
+"""Files that tests build once in a run of pytest: the first process builds, other processes wait and use the result.
 
 `ccache` is used if it is installed, also by CMake, so that a second session has little to compile.
 """

@@ -1,4 +1,4 @@
-"""Damaged task graphs in JSON, published tables, results and provenance."""
+"""Damaged files: task graphs in JSON, published tables of a study, results of a sweep and records of their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input of every kind: status 2, one sentence with its place and remedy, nothing written, no traceback."""
+"""A command with a bad input ends with status 2 and one sentence, with place and remedy; it writes nothing."""
 
 from __future__ import annotations
 

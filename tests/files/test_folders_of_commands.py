@@ -1,4 +1,4 @@
-"""Every command that writes a folder: the refused folders."""
+"""Every command that writes a folder refuses folders of the user and keeps files that the user has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In each case the writers in Python and in C do the same: write a file, keep it, follow a link, or refuse."""
+"""The writers of files in Python and in C do the same with each kind of path: write, follow a link, or refuse."""
 
 from __future__ import annotations
 

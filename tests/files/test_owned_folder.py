@@ -1,4 +1,4 @@
-"""The owners of folders, and of the files in folders, for a made-up command."""
+"""Which folders, and which files in them, belong to a made-up command, and which to the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The draft (a machine file before it is written) of any system is valid and exact, or refused in a sentence."""
+"""The draft (a machine file before it is written) of any system has exactly its parts, or is refused in a sentence."""
 
 from __future__ import annotations
 

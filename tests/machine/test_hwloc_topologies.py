@@ -1,4 +1,4 @@
-"""Every topology is imported exactly, or refused in a sentence: never rounded.
+"""Every topology in an XML file of hwloc is imported with exactly its cores, threads, nodes and caches, or refused.
 
 The files here describe real machines and made-up machines of lstopo. `verification/machine_imports.py` imports all
 files of hwloc's own tests.

@@ -1,4 +1,4 @@
-"""Topologies by name: links by hand and by networkx, in YAML in every form, and refusals."""
+"""Topologies that a machine file names, such as ``ring``: their links by hand and by networkx, and refused forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Nodes given one by one: arrays by hand, arrays of the short form, places of workers, and refusals."""
+"""Machine files that list nodes one by one: arrays by hand, arrays of the form for equal nodes, places of workers, and
+refused lists.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tree of pending events returns events in the order of their keys (time, rank, actor).
+"""The native engine's tree of pending events returns events in the order of (time, rank, actor).
 
-The tree compares short keys of 64 bits, which count time within a window. These tests put events behind the window.
-Simulations hardly reach such events, since the window is hours long for a few workers.
+The tree compares keys of 64 bits, whose few bits for time count from the begin of a window. The tests put events behind
+the end of the window, which simulations hardly do: with few workers the window is hours of simulated time long.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ranges of graphs made in Python: the values of items, and refusals with a sentence."""
+"""Ranges (many similar tasks, their items) of graphs made in Python: the values of items, and refused arguments."""
 
 from __future__ import annotations
 

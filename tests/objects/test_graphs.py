@@ -1,4 +1,4 @@
-"""Task graphs as objects: sizes and makespans by hand, dependences by definition, files and their reading, errors."""
+"""`ns.Graph`, a task graph as a Python object: sizes and makespans by hand, dependences, files, errors."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_however_it_is_said_a_machine_gives_the_same_run() -> None:
 
 
 def test_lines_of_another_machine_are_taken_over() -> None:
-    """Of a list of times between sockets the shortest is taken over; a matrix belongs to the cores of its machine."""
+    """With ``like``, a machine takes over the shortest of a list of times between sockets, and no matrix of cores."""
     wide = ns.Machine.ring(4).with_(**{"coherence.cross_socket_ns": [80, 120]})
     assert ns.Machine.ring(2, like=wide).specified()["coherence"]["cross_socket_ns"] == 80
     matrix = [[5 if a == b else 9 for b in range(16)] for a in range(16)]

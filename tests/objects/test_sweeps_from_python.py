@@ -1,4 +1,4 @@
-"""`ns.run` and `ns.sweep` take paths, names and mappings; a sweep can be run again from its YAML."""
+"""`ns.run` and `ns.sweep` take paths, names and mappings; the folder of a sweep has a YAML file that runs it again."""
 
 from __future__ import annotations
 

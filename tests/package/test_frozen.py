@@ -1,4 +1,4 @@
-"""Frozen classes behave as frozen dataclasses do."""
+"""Classes derived from `numasim.frozen.Frozen` behave as frozen dataclasses do."""
 
 from __future__ import annotations
 

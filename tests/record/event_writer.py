@@ -1,4 +1,4 @@
-"""A writer of event files for tests, event by event; and the timed events of the written files."""
+"""A writer of the event files of recorded OpenMP programs, event by event, and the times between the written events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numasim.runtime.record.event_times import TimedEvents, tick_ps, timed
 
 TICKS_PER_NS = 2
 BEGIN = 1_000_000
-NUMBER = 1 << 40  # the number before the first number of thread 0
+NUMBER = 1 << 40  # thread 0 numbers tasks and regions from `NUMBER` + 1 on
 
 
 class EventWriter:

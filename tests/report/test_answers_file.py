@@ -1,4 +1,4 @@
-"""The file of all answers: rows against values worked out by hand, and documented columns."""
+"""`answers.csv`, the file of a sweep with all comparisons: rows worked out by hand, and documented columns."""
 
 from __future__ import annotations
 

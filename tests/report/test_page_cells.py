@@ -1,4 +1,6 @@
-"""The data of the plots of a page, and runs by iteration: estimates of cells, and the thinning of long sweeps."""
+"""The data of the plots on a sweep's page: estimates of cells (runs that differ only in seeds), fewer points for large
+sweeps, and runs by iteration.
+"""
 
 import math
 

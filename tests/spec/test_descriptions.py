@@ -1,4 +1,4 @@
-"""Everything that users write or read is described: fields, allowed words, settings, kinds of specifications."""
+"""Every field and allowed word of a file that users write or read, and every setting, has a description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Mistakes are reported together, once each, in file order; checks that need a wrong field are not made."""
+"""All mistakes of a specification are reported together, once each, in file order. A check that needs the value of a
+wrong field is left out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Functions that specifications name: a user's controllers, found beside the file and hashed, and labels."""
+"""Functions that specifications name: a user's controller (a function that changes the strategy between iterations),
+found in a module beside the file and hashed, and labels of tasks.
+"""
 
 from __future__ import annotations
 

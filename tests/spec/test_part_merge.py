@@ -1,4 +1,6 @@
-"""How `like` merges nested mappings: results worked out by hand, and equal results with defaults written out."""
+"""The key `like` takes over a shipped part and changes some fields: merged mappings by hand, and equal results if
+default values are written out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A run is made from a document (YAML), changes of the document (`--set`), and shipped parts that are found by name."""
+"""The specification of a run is made from a YAML document, changes of it (`--set`), and the shipped machine, strategy
+and runtime that it names.
+"""
 
 import os
 import shutil

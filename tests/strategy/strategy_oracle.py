@@ -1,4 +1,6 @@
-"""A slow second interpreter of strategies, by the definition of a round (model 4.1), without compiled tables."""
+"""A slow second interpreter of strategies, by the definition of a round, the probes of a searching worker between two
+waits (model 4.1, 4.13), without compiled tables.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from numasim.parts.models.strategy_terms import AmountSpec
 
 @dataclass
 class Memory:
-    """The memory of a worker; ``cursor`` has a place for each level."""
+    """The memory of a worker; ``cursor`` has, for each steal level, the place on the ring of its last pick."""
 
     last: int | None = None
     parent: int | None = None

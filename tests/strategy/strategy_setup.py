@@ -1,4 +1,4 @@
-"""Small machines, shipped files and views for the tests of strategies."""
+"""Small machines, shipped strategies, and snapshots of queues for the tests of strategies."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def compiled(spec: StrategySpec, nodes: list[int], how: RuntimeSpec | None = Non
 
 @dataclass
 class Snapshot:
-    """What a strategy sees of queues: lengths and watch bits, filled by a test."""
+    """What a strategy sees of queues: lengths, and bits that say whether a queue meets a condition; tests set both."""
 
     length: list[int]
     watch: list[list[int]] = field(default_factory=list)

@@ -1,4 +1,6 @@
-"""Dispatch rules that depend on the nodes of a task's data: ranks of nodes, conditions, full and shared queues."""
+"""Dispatch rules (which queue a new task goes to) that depend on the nodes of the task's data: ranks of nodes,
+conditions, full and shared queues. An object is a piece of memory that a task accesses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The queues of new tasks: rule by rule, if there is room, with random numbers of the worker's or producer's stream."""
+"""The queues to which dispatch rules send new tasks. The first rule with a queue that has room counts; random choices
+use a stream of the worker, or of the producer, which makes items of ranges.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Distributions of items by the location of their data: worked out by hand, and by their definitions (model 4.10)."""
+"""Distributions, which deal items (tasks) to units (workers) by the nodes of the items' data, by hand and by their
+definitions (model 4.10).
+"""
 
 from __future__ import annotations
 

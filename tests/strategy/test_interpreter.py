@@ -1,4 +1,6 @@
-"""The interpreter, draw by draw: rounds worked out by hand, and a second interpreter on random strategies."""
+"""The interpreter of compiled strategies (`Prober`), draw by draw: rounds of probes worked out by hand, and a second
+interpreter (`strategy_oracle`) on random strategies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Page placement against the formulas of the model and against a walk over single bytes."""
+"""The home nodes of pages against the formulas of the model (2.2), and bytes of accesses by home node against a walk
+over single bytes.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The shipped schedulers of task runtimes behave as their sources say, on small runs worked out by hand.
 
-A probe takes 100 ns, waking a sleeper 1 us, and a wake-up 5 us; all other operations take no time.
+A probe (one look into one queue) takes 100 ns, waking a sleeper costs the waker 1 us, and the sleeper is awake 5 us
+later; all other operations take no time. A slot is a place for one task in front of a worker's ring or deque.
 """
 
 from __future__ import annotations

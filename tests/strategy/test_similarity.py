@@ -1,4 +1,6 @@
-"""The node to which a task is similar: by the matrices of thesis section 5.4, and the literal Algorithms 3 and 4."""
+"""The node to which a task is most similar (which has most of the task's data): by the matrices of thesis section 5.4,
+and by Algorithms 3 and 4 as printed. An object is a piece of memory; it is unbound while it has no home node.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar accepts what it documents and refuses other texts with a sentence that names the remedy."""
+"""Specifications of strategies and runtimes: wrong ones are refused with a sentence that names the remedy."""
 
 from __future__ import annotations
 

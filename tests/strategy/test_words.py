@@ -1,4 +1,4 @@
-"""The description of a plan mentions every level, rule, condition and lock that applies to the worker."""
+"""`numasim strategy show` describes in English every steal level, dispatch rule, condition and lock of a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Page faults and memory given back, under the address space's lock: times by hand, all engines (model 2.5, 3.5)."""
+"""Page faults and memory given back to the system, under the lock of the process's address space: times by hand, on all
+engines (model 2.5, 3.5). A flush interrupts all other threads.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ FLUID = Effects(contention="fluid")
 
 
 def space(work: Workload, workers: int, machine: Machine = ONE_NODE, effects: Effects = FLUID, **costs: float) -> Plan:
-    """Run with free operations, except pages and probes."""
+    """Return a plan in which only page faults, giving back pages and probes take time."""
     return plan_of(work, workers, how=runtime(costs=costs), machine=machine, effects=effects)
 
 

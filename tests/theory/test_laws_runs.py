@@ -1,4 +1,8 @@
-"""Runs under LAWS against the equations of its paper (model 4.8 and 8, item 6; Chen and Guo 2015, section 5)."""
+"""Runs under LAWS against the equations of its paper (model 4.8 and 8, item 6; Chen and Guo 2015, section 5).
+
+Tasks are packed into subtrees, each executed by one socket. The tasks above all subtrees are the free tier; only the
+first core of a socket, its head, takes free tasks and roots of subtrees.
+"""
 
 from __future__ import annotations
 

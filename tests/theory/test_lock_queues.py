@@ -141,7 +141,7 @@ def closed_system(times: list[list[tuple[int, int]]]) -> Workload:
 
 
 def held(work: Workload, clients: int, kind: str = "mcs") -> list[list[int]]:
-    """Return (word, client, from, to) of every critical section, in order of time."""
+    """Return (lock, client, begin, end) of every critical section, in order of time."""
     strategy = stealing(locks={"kind": kind})
     plan = plan_of(work, clients, strategy, runtime(poll_ns=10**6), free_lines(8))
     result = simulate(plan, SEED, check=True)

@@ -1,4 +1,6 @@
-"""A fake task runtime, to test a validation's verdicts: it returns the simulator's predictions, changed by a rule."""
+"""A fake task runtime, to test the verdicts of `numasim validate`: it returns the simulator's predictions, changed by a
+rule. A cell is a program (a kernel of the runtime) under a strategy with a number of workers.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +140,7 @@ class FakeRuntime:
 
 
 def slower(factor: float, kernel: str | None = None) -> Change:
-    """Make runs (of one kernel) take ``factor`` times the predicted time."""
+    """Return a change that makes runs (of ``kernel``, or of all) take ``factor`` times the predicted time."""
 
     def change(order: Order, run: KernelRun) -> KernelRun:
         hit = kernel in (None, order.kernel)

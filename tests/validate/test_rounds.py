@@ -1,6 +1,8 @@
-"""Rounds (each runs all cells once) on threads: the seeds of predictions, rounds of one process, and rejected rounds.
+"""Rounds on threads: the seeds of predictions, rounds of one process, and rejected rounds.
 
-A round counts only if the transfer of a cache line between workers took about as long as the machine file says.
+A round is a rehearsal (serial copies on all workers), a run and its serial twin, for one cell (a program under a
+strategy with a number of workers). It counts only if the transfer of a cache line between workers took about as long as
+the machine file says.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ def test_rounds_share_a_process_and_no_two_have_a_seed(tmp_path: Path, monkeypat
     assert [order.repeat for order in native] == [ROUNDS_PER_PROCESS, ROUNDS_PER_PROCESS, 3] * CELLS
     assert all(order.rehearse and order.warm_up for order in native)
     assert [order.mode for order in runtime.orders] == ["serial", "native"] * len(native)
-    assert len(set(seeds)) == len(seeds) // CELLS == 2 * ROUNDS_PER_PROCESS + 3  # a round has one seed for all cells
+    assert len(set(seeds)) == len(seeds) // CELLS == 2 * ROUNDS_PER_PROCESS + 3  # round k has one seed in all cells
 
 
 def test_more_rounds_are_added_to_those_that_are_kept(tmp_path: Path, monkeypatch: Patch) -> None:

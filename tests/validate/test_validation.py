@@ -1,4 +1,4 @@
-"""A validation against a fake runtime: its equalities, its differences, its stored results, and its refusals."""
+"""`numasim validate` with a fake runtime: equal and unequal counters, bounds, stored runs, and refused parts."""
 
 from __future__ import annotations
 

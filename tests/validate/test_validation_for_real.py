@@ -1,5 +1,5 @@
-"""A quick validation with the compiled program: with model costs every counter, with measured costs the invariant
-counts.
+"""`numasim validate --quick` with the compiled runtime: with the model's costs every counter equals the simulator's,
+with measured costs the counters that do not depend on time.
 """
 
 from __future__ import annotations

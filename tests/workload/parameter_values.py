@@ -1,4 +1,4 @@
-"""Values of the parameters of every workload family, from the pydantic models: small values, bounds, every name."""
+"""Values of the parameters of every workload family (generator of programs), from the parameters' pydantic models."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _literals(annotation: Any) -> Iterator[Any]:
 
 
 def most_of(field: FieldInfo) -> int:
-    """Return the largest number of the model."""
+    """Return the largest number that the parameter's model allows; `BEYOND_ALL` without a bound."""
     bounds = list(_bounds(field.metadata)) + list(_bounds_of(field.annotation))
     return min(bounds, default=BEYOND_ALL)
 

@@ -1,4 +1,4 @@
-"""Task graphs in npz: graphs equal those of the JSON form, and every mistake is named with array and position."""
+"""Task graphs in npz files equal the same graphs in JSON; an error about a wrong file names array and position."""
 
 from __future__ import annotations
 

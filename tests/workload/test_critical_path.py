@@ -1,4 +1,6 @@
-"""Spans equal closed forms and the longest path through a graph of ops; serial times."""
+"""Spans (times of critical paths) equal closed forms and longest paths through a graph of ops, the steps of tasks; the
+serial time equals a sum over accesses.
+"""
 
 from __future__ import annotations
 

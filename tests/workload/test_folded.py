@@ -1,4 +1,4 @@
-"""Folded workloads (equal subtrees share the rows of one task) equal the programs that a slow recursion writes out."""
+"""Folded workloads, with one row for all tasks of equal subtrees, equal the programs that a slow recursion writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The predicted totals of a program are at least the totals of its arrays, and a refusal names a value that fits."""
+"""Totals, the size of a program predicted from its parameters, are at least the size of its arrays. The error for too
+large a program proposes the largest value that fits.
+"""
 
 from __future__ import annotations
 

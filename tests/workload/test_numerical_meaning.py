@@ -1,4 +1,6 @@
-"""Accesses say where a program's data is: kernels on numbers at these places compute the program's result."""
+"""The accesses of a generated program are right: arithmetic on numbers at the places that segments read and write
+computes the program's result, such as a matrix product.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of phases, iterations and turns, worked out by hand (model 3.6)."""
+"""The order of phases by hand. A turn is a run of a phase, an iteration a pass of an outermost loop (model 3.6)."""
 
 from itertools import islice
 

@@ -1,4 +1,6 @@
-"""Drawn splits of a merge: the exact distribution, the bounds that decide draws, and sorts of real random keys."""
+"""The rank at which a merge of random keys splits: its exact distribution, the bounds by which draws are decided, and
+sorts of real random keys.
+"""
 
 from __future__ import annotations
 

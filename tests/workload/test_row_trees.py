@@ -1,4 +1,4 @@
-"""Trees over the blocks of rows: two trees by hand, and the rules of all trees."""
+"""Trees of tasks that divide a matrix's blocks of rows: two trees by hand, and rules that hold for all trees."""
 
 from __future__ import annotations
 

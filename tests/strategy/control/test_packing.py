@@ -1,4 +1,6 @@
-"""The shared cache that subtrees use, packings and their moves (model 4.8), each worked out by hand."""
+"""The shared cache that subtrees use, packings and their moves (model 4.8), each worked out by hand. A packing is a set
+of tasks, the roots of subtrees that one socket executes; a move replaces roots by their children or parents.
+"""
 
 from __future__ import annotations
 

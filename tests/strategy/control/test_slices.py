@@ -1,4 +1,7 @@
-"""The load-balanced task allocator of LAWS (model 4.8): Figure 4 of the paper, cases by hand, and plain fractions."""
+"""The load-balanced task allocator of LAWS (model 4.8): Figure 4 of the paper, cases by hand, and plain fractions.
+
+The children of a task divide its part of the data evenly. A slice is the part of one socket, the unit here.
+"""
 
 from __future__ import annotations
 

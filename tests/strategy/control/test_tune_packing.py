@@ -1,4 +1,7 @@
-"""Algorithm 1 of LAWS (model 4.8) on made-up tables of times: which packings are tried, and which are kept."""
+"""Algorithm 1 of LAWS (model 4.8) on made-up times of iterations: which packings are tried, and which are kept.
+
+A packing is a set of tasks, the roots of subtrees that one socket executes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The same graph in every format: task a makes two files, b and c read one file each, d reads the files of b and c.
+"""The same graph in every format that `numasim` imports: task a makes two files, b and c read one file each, d reads
+the files that b and c make.
 
 a takes 4 units of time, b 2, c 3 and d 1. The second file of a has 4,096 bytes, the files of b and c have 64 bytes.
 """

@@ -1,4 +1,4 @@
-"""One graph in every format is the same workload: tasks, dependences, times to the picosecond, memory."""
+"""One graph in every format that can be imported becomes the same workload: tasks, dependences, times, memory."""
 
 from __future__ import annotations
 
