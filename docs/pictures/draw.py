@@ -32,18 +32,18 @@ MS = 1e9  # picoseconds
 
 
 def mean(column: str, **spec: Any) -> float:
-    """The mean of a column over a few seeds."""
+    """Return the mean of a column of the table of results over a few seeds."""
     return float(np.mean([ns.run({**spec, "seed": seed}).row()[column] for seed in SEEDS]))
 
 
 def axes(width: float = 6.4, height: float = 3.2, panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure with panels beside each other."""
+    """Return a figure with panels beside each other, and the panels."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(np.atleast_1d(figure.subplots(1, panels)))
 
 
 def schematic(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure without axes, whose unit is an inch."""
+    """Return a figure that shows no axes, and its coordinates in inches."""
     figure = Figure(figsize=(width, height))
     plain = figure.add_axes((0, 0, 1, 1))
     plain.set(xlim=(0, width), ylim=(0, height))
@@ -52,20 +52,20 @@ def schematic(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def arrow(plain: Axes, begin: tuple[float, float], end: tuple[float, float], colour: str, bend: float = 0.0) -> None:
-    """An arrow from one point to another."""
+    """Draw an arrow from ``begin`` to ``end``."""
     shape = {"arrowstyle": "-|>", "mutation_scale": 13, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
     plain.add_patch(FancyArrowPatch(begin, end, color=colour, connectionstyle=f"arc3,rad={bend}", **shape))
 
 
 def box(plain: Axes, place: tuple[float, float], size: tuple[float, float], colour: str, text: str = "") -> None:
-    """A rounded box with a text in its middle."""
+    """Draw a rounded box with a text in its middle."""
     outline = {"boxstyle": "round,pad=0,rounding_size=0.06", "edgecolor": GREY, "linewidth": 1.0}
     plain.add_patch(FancyBboxPatch(place, *size, facecolor=colour, **outline))
     plain.text(place[0] + size[0] / 2, place[1] + size[1] / 2, text, ha="center", va="center")
 
 
 def deque() -> Figure:
-    """The two ends of a worker's queue."""
+    """Draw the two ends of a worker's queue."""
     figure, plain = schematic(7.2, 2.3)
     box(plain, (0.2, 0.85), (1.15, 0.7), "#CFE9F8", "worker 0,\nthe owner")
     box(plain, (5.85, 0.85), (1.15, 0.7), "#FBE3D4", "worker 5,\na thief")
@@ -87,14 +87,14 @@ def deque() -> Figure:
 
 
 def stealing_timeline() -> Figure:
-    """Sixteen workers over the first steps of SparseLU: who works, who looks for work."""
+    """Draw sixteen workers over the first steps of SparseLU: who works, who looks for work."""
     spec = {"machine": "opteron-8380-4s", "workload": {"name": "sparselu-single", "blocks": 10}, "runtime": "ompi"}
     result = ns.run({**spec, "strategy": "randomized", "workers": 16, "seed": 1}, over_time=True)
     return ns.plot.timeline(result.over_time)
 
 
 def stealing_amount() -> Figure:
-    """What taking half of a queue does to the search for work."""
+    """Draw what taking half of a queue does to the search for work."""
     figure, (tries, times) = axes(7.6, 3.1, 2)
     workers = [8, 24, 48, 96]
     for number, name in enumerate(("randomized", "steal-half")):
@@ -111,14 +111,14 @@ def stealing_amount() -> Figure:
 
 
 def domains_machine() -> Figure:
-    """The four nodes of a machine, each one stealing domain."""
+    """Draw the four nodes of a machine, each one stealing domain."""
     from numasim.machine.drawing import draw
 
     return draw(build(read_machine("opteron-8380-4s")))
 
 
 def domains_share() -> Figure:
-    """How many steal attempts leave the node, with and without stealing domains."""
+    """Draw how many steal attempts leave the node, with and without stealing domains."""
     figure, (panel,) = axes(6.4, 3.2)
     workers = [2, 4, 6, 8, 12, 16, 24]
     spec = {"machine": "xeon-e5-2620-2s", "workload": {"name": "strassen", "n": 512}, "runtime": "ompi"}
@@ -137,7 +137,7 @@ EIGHT_SOCKETS = {"machine": "opteron-875-8s", "workload": SPARSE_LU, "runtime": 
 
 
 def placement_policies() -> Figure:
-    """The makespan of one program under page policies, all else equal."""
+    """Draw the makespan of one program under page policies, all else equal."""
     figure, (panel,) = axes(6.4, 2.9)
     for row, policy in enumerate(reversed(POLICIES)):
         time = mean("makespan_ps", **EIGHT_SOCKETS, strategy={"like": "randomized", "placement": policy}) / MS
@@ -151,23 +151,23 @@ def placement_policies() -> Figure:
 
 
 def traffic(policy: str) -> Figure:
-    """The bytes of a run under a page policy, on the drawn machine."""
+    """Draw the bytes of a run under a page policy, on a picture of the machine."""
     result = ns.run({**EIGHT_SOCKETS, "strategy": {"like": "randomized", "placement": policy}, "seed": 1})
     return ns.plot.node_traffic(build(read_machine("opteron-875-8s")), result)
 
 
 def placement_master() -> Figure:
-    """All pages on the node of the first worker."""
+    """Draw the bytes of a run with all pages on the node of the first worker."""
     return traffic("first-touch-master")
 
 
 def placement_interleaved() -> Figure:
-    """Pages dealt to all nodes in turn."""
+    """Draw the bytes of a run with pages dealt to all nodes in turn."""
     return traffic("interleave")
 
 
 def contention_share() -> Figure:
-    """What each of several readers gets of one memory controller."""
+    """Draw what each of several readers gets of one memory controller."""
     figure, (panel,) = axes(6.4, 3.0)
     readers = np.arange(1, 13)
     capacity, alone = 12.0, 4.0
@@ -182,7 +182,7 @@ def contention_share() -> Figure:
 
 
 def contention_effects() -> Figure:
-    """The same runs with and without contention for bandwidth."""
+    """Draw the same runs with and without contention for bandwidth."""
     figure, panels = axes(7.6, 3.1, 2)
     workers = [1, 2, 4, 8, 12, 16]
     for panel, policy in zip(panels, ("first-touch-master", "interleave"), strict=True):
@@ -203,7 +203,7 @@ WORKING, SEARCHING, WAITING = "#CFE9F8", "#FBE3D4", "#FFFFFF"
 
 
 def worker_loop() -> Figure:
-    """What a worker does: it executes ops, puts and takes tasks, searches, waits."""
+    """Draw what a worker does: it executes ops, puts and takes tasks, searches, waits."""
     figure, plain = schematic(7.9, 4.8)
     wide, high, left, right, gap = 2.45, 0.74, 0.75, 5.2, 0.05
     middle = left + wide
@@ -241,7 +241,7 @@ def worker_loop() -> Figure:
 
 
 def segment_time() -> Figure:
-    """What one segment waits for: caches, memory, page faults, its core, and the bandwidth that others use."""
+    """Draw what one segment waits for: caches, memory, page faults, its core, and the bandwidth that others use."""
     local_ns, remote_ns, hit_ns, under_way = 90, 150, 30, 10  # times of a line, and misses under way at once
     hits, near, far = 80 * hit_ns / under_way, 24 * local_ns / under_way, 40 * remote_ns / under_way
     compute, speed, share, fault, owed = 700, 0.55, 0.8, 500, 200

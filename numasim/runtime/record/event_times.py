@@ -77,7 +77,7 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
 
 
 def tick_ps(threads: Sequence[ThreadEvents]) -> float:
-    """Return the length of a tick in ps: the mean over the whole recording, by the clock of the system."""
+    """Return the ps in a tick of the processor's clock: the mean over the whole recording, by the system's clock."""
     first = threads[0]
     ticks = (first.end[0] - first.start[0]) or 1
     return (first.end[1] - first.start[1]) * _PICOSECONDS / ticks

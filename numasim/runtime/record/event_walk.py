@@ -1,7 +1,9 @@
 """The walk through the events of all threads, which turns them into a list of steps for each task.
 
-A thread works on one task at a time. A piece of work is the time between two events of one task. Two times are no work
-of the program, but of the runtime: from the begin to the end of a wait, and from making a task to the task's begin.
+A task is explicit (a construct of the program made the task), implicit (a thread's share of a parallel region), or the
+initial task, which is the program outside all regions. A thread works on one task at a time. A piece of work is the
+time between two events of one task. Two times are no work of the program, but of the runtime: from the begin to the end
+of a wait, and from making a task to the task's begin.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ NOBODY = -1
 
 
 class Step(IntEnum):
-    """A step of a task. The comments show the tuple of each step."""
+    """The kinds of steps. A step is a tuple that begins with its kind; the comments show the tuples."""
 
     WORK = 0  # (WORK, time in ps, kinds of the events at the begin and at the end of the piece, blocked ps)
     SPAWN = 1  # (SPAWN, task)
@@ -46,7 +48,7 @@ class Step(IntEnum):
 
 @dataclass
 class RecordedTask:
-    """An explicit or implicit task."""
+    """A task of the program: explicit, implicit or initial."""
 
     parent: int = NOBODY  # number of the task that made this task
     flags: int = 0  # TaskFlag
@@ -77,7 +79,7 @@ class Walked:
 
     tasks: dict[int, RecordedTask] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
-    initial: int = NOBODY  # the initial task
+    initial: int = NOBODY  # the number of the initial task
     odd: Counter[str] = field(default_factory=Counter)  # counts of constructs that a task graph cannot express
 
 
@@ -112,7 +114,7 @@ class _ThreadWalk:
         self._number = thread.events.number_base
         self._current = NOBODY
         self._stack: list[int] = []  # the interrupted tasks, as in `lib/recorder/event_log.h`
-        self._around: list[int] = []  # the tasks that began the regions in which this thread is
+        self._around: list[int] = []  # for each region in which this thread is, its task before the region
         self._waiting: set[int] = set()
         self._opened: int | None = None  # the kind of the event that began the piece of work; None: no piece is open
         self._work = 0  # the time of the piece so far, in ps

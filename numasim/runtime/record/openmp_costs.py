@@ -24,12 +24,12 @@ GOMP = "libgomp.so.1"
 NAMES = ("libomp", "gomp")
 LINES_OF_A_STEAL = 2  # cache lines whose transfers a simulated steal adds to the cost: the queue's and the join's line
 MEASURED = ("push", "execute", "each", "steal", "wait", "barrier", "line", "serial")
-Costs = dict[str, tuple[Decimal, str]]
+Costs = dict[str, tuple[Decimal, str]]  # each cost in ns, and the comment with its origin
 
 
 @dataclass(frozen=True)
 class RuntimeKind:
-    """The rules of a runtime, as fields of a runtime file, and a sentence on the source code that has the rules.
+    """A runtime: its rules as fields of a runtime file, and in ``source`` a sentence on the code that has the rules.
 
     If ``yields``, a thread that waits yields its processor after each task but the last, unless OMP_WAIT_POLICY is
     active (LLVM: ``__kmp_execute_tasks_template`` in kmp_tasking.cpp).

@@ -1,4 +1,7 @@
-"""Runs of a program with LLVM's OpenMP runtime and the preloaded recorder; and the time that both take themselves."""
+"""Runs of a program with LLVM's OpenMP runtime and the preloaded recorder; and the time that both take themselves.
+
+A piece of work is the time between two events of one task; a recorder and a runtime take a part of it.
+"""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class Access(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordedData:
-    """The regions of memory, and the accesses of each segment.
+    """The regions of memory, and for the number of each segment that accesses memory, its accesses.
 
     ``source`` says where the accesses come from; "" if there are none. ``guessed`` counts the accesses with a guessed
     size. ``unknown`` counts the addresses of such accesses outside all blocks and variables.

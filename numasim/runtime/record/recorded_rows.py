@@ -1,4 +1,9 @@
-"""The rows of a task graph from the steps of tasks: tasks, calls and implicit bodies with their ops, by phases."""
+"""The rows of a task graph from the steps of recorded tasks.
+
+A row is a task, a call or an implicit body of the graph, with its ops. The work between two regions is a serial phase.
+The barriers of a region cut the region into parts; each part is a phase, whose roots are the implicit bodies of all
+threads. A chunk is a share of a loop's iterations that any thread may take; in the graph, the chunk is a task.
+"""
 
 from __future__ import annotations
 
@@ -27,33 +32,33 @@ class RowPhase:
 
 @dataclass(frozen=True)
 class PartWork:
-    """The work of the implicit tasks in one part of a parallel region, and the number of other tasks in this part."""
+    """One part of a parallel region: the work of its implicit tasks, and the number of its other tasks."""
 
     name: str
-    place: int  # the place of the region
-    team: int
-    body_ps: int
+    place: int  # the address in the program where the region begins
+    team: int  # the number of threads
+    body_ps: int  # the time of all segments of the implicit tasks
     tasks: int
 
 
 @dataclass
 class Rows:
-    """The rows of a graph, in the order of the walk. A parent comes before its children."""
+    """The rows of a graph, each parent before its children. ``parent`` to ``place`` and ``ops`` have an item a row."""
 
-    parent: list[int] = field(default_factory=list)
-    kind: list[int] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)  # the row of the parent; a root has `NOBODY`
+    kind: list[int] = field(default_factory=list)  # Kind
     task: list[int] = field(default_factory=list)  # the number of the recorded task
     place: list[int] = field(default_factory=list)  # the address of the code that makes the row; 0: unknown
     chunks: set[int] = field(default_factory=set)  # the rows that are chunks of loops
     ops: list[list[int]] = field(default_factory=list)
     compute_ps: list[int] = field(default_factory=list)  # the time of each segment
-    segment_row: list[int] = field(default_factory=list)
+    segment_row: list[int] = field(default_factory=list)  # the row of each segment
     accesses: dict[int, list[Declared]] = field(default_factory=dict)  # the declared accesses of each segment
-    blocked_ps: Counter[int] = field(default_factory=Counter)  # for each row, the time without a processor
+    blocked_ps: Counter[int] = field(default_factory=Counter)  # for each row, its time without a processor
     phases: list[RowPhase] = field(default_factory=list)
     parts: list[PartWork] = field(default_factory=list)
-    serial_ps: int = 0  # the work between regions
-    edges: list[tuple[int, int]] = field(default_factory=list)  # dependences, as pairs of rows
+    serial_ps: int = 0  # the time of the work between regions
+    edges: list[tuple[int, int]] = field(default_factory=list)  # dependences, as (row before, row after)
     odd: Counter[str] = field(default_factory=Counter)
 
 

@@ -1,4 +1,7 @@
-"""The rows of a recording as the arrays of a task graph, with the names of kernels."""
+"""The rows of a recording as the arrays of a task graph, with the names of kernels.
+
+A row's kernel is the place in the program that makes the row: a function with its file and line.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from numasim.workload.graph import I64, Deal, Pattern, Phase, Workload
 
 # ---- names: a function, file and line, found by the address in the program that makes a row --------------------------
 
-UNKNOWN = "??"
+UNKNOWN = "??"  # stands in the output of `addr2line` for a function or a line that is not known
 # the suffix that compilers add to the name of an outlined part of a function
 OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")
 MOST_AT_ONCE = 500  # the most addresses on one command line

@@ -1,4 +1,8 @@
-"""`numasim record`: run a program with the recorder as often as needed, and make a task graph of the recordings."""
+"""`numasim record`: run a program with the recorder as often as needed, and make a task graph of the recordings.
+
+Each run leaves a recording: the events of all threads, with the times between them. Recordings with the same events are
+joined: the joined recording has these events, with the shortest times.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +202,7 @@ def _blocked(rows: Rows, kernels: Sequence[str]) -> Counter[str]:
 
 
 class _Runs:
-    """The recordings so far. Recordings with the same events are joined."""
+    """The recordings of one program so far."""
 
     def __init__(self, costs: PieceCosts) -> None:
         self._costs = costs
@@ -273,7 +277,7 @@ def _works(events: ThreadEvents) -> npt.NDArray[np.bool_]:
 
 
 def _begin(thread: TimedEvents) -> int:
-    """Return the first event that ends a piece of the program."""
+    """Return the index of the first event that ends a piece of the program."""
     found = np.flatnonzero(thread.events.kind == Event.START)
     return int(found[0]) + 1 if len(found) else 1
 
