@@ -51,7 +51,7 @@ LONGER: dict[str, dict[str, Any]] = {  # the programs that differ most, with tas
 
 @dataclass(frozen=True)
 class Exchange:
-    """A scheduler with a rule of another one, the donor."""
+    """A scheduler with a rule of another one, the donor; and the keys of its two files that change for the rule."""
 
     program: str
     scheduler: str
@@ -109,7 +109,7 @@ EXCHANGES = [
 
 
 def times(workload: dict[str, Any], machine: str, strategy: Any, runtime: Any) -> dict[str, float]:
-    """Return means over the seeds: makespan and processor time in ms, the least and the longest makespan, the work."""
+    """Return times in ms over the seeds: the mean, least and longest makespan, and the mean processor time and work."""
     spec = {"machine": machine, "workload": workload, "strategy": strategy, "runtime": runtime}
     rows = pd.DataFrame([ns.run({**spec, "workers": WORKERS, "seed": seed}).row() for seed in SEEDS])
     makespan = rows["makespan_ps"] / 1e9
@@ -130,7 +130,7 @@ def run_one(key: tuple[str, str, str], programs: dict[str, dict[str, Any]] = PRO
 
 
 def run_longer(key: tuple[str, str, str]) -> dict[str, Any]:
-    """Return the same with tasks of ten times the time."""
+    """Return the row of a program whose tasks take ten times as long, a machine and a scheduler."""
     return run_one(key, LONGER)
 
 
@@ -142,7 +142,11 @@ def exchange(key: tuple[Exchange, str]) -> dict[str, float]:
 
 
 def told(one: Exchange, before: pd.DataFrame, after: list[dict[str, float]]) -> dict[str, str]:
-    """Return the row of an exchange: for each machine both times, and how much of the difference to the donor goes."""
+    """Return the row of an exchange, as text.
+
+    For each machine: the makespan before and after, and the share by which its difference to that of the donor shrinks
+    (none if the difference is small). Then for each machine the change of the processor time.
+    """
     row = {"scheduler": one.scheduler, "rule": one.rule, "of": one.donor}
     ratios = []
     for machine, new in zip(MACHINES, after, strict=True):
@@ -184,7 +188,7 @@ def write_tables() -> None:
 
 
 def picture(program: str) -> Figure:
-    """Makespan relative to the best scheduler of the machine, and processor time relative to the work, by machine."""
+    """Draw makespan / makespan of the machine's best scheduler, and processor time / work, for each scheduler."""
     runs = pd.read_csv(TABLES / "runs.csv")
     runs = runs[runs["program"] == program]
     best = runs.groupby("machine")["makespan_ms"].transform("min")
@@ -215,22 +219,22 @@ def picture(program: str) -> Figure:
 
 
 def schedulers_fib() -> Figure:
-    """A tree of short calls."""
+    """Draw the results for a tree of short calls."""
     return picture("fib")
 
 
 def schedulers_sparselu() -> Figure:
-    """Phases whose tasks come from one worker."""
+    """Draw the results for phases whose tasks come from one worker."""
     return picture("sparselu")
 
 
 def schedulers_loop() -> Figure:
-    """Independent tasks that one worker spawns."""
+    """Draw the results for independent tasks that one worker spawns."""
     return picture("loop")
 
 
 def schedulers_cholesky() -> Figure:
-    """Tasks that wait for other tasks."""
+    """Draw the results for tasks that wait for other tasks."""
     return picture("cholesky")
 
 
