@@ -1,6 +1,8 @@
 """Index arithmetic on forests of tasks in arrays: children in CSR form, depth-first preorder, runs of indices.
 
-The functions loop over the depths of the forest, not over tasks: a million tasks take a fraction of a second.
+CSR form (compressed sparse rows): one array has the lists of all owners, one list after the other; a pointer has the
+begin of each list and, at last, the end of all. The functions loop over the depths of the forest, not over tasks: a
+million tasks take a fraction of a second.
 """
 
 from __future__ import annotations

@@ -51,7 +51,10 @@ def _refuse(wrong: npt.NDArray[Any], path: Callable[[int], Path], problem: Calla
 
 
 def _within(key: str, inner: str, pointer: I64) -> Callable[[int], Path]:
-    """Return a function from the number of an entry of a CSR array to its path (``key``, owner, ``inner``, place)."""
+    """Return a function from the number of an entry, in the array of all owners' lists, to its path in the JSON form.
+
+    The list of owner i begins at entry ``pointer[i]``. The path is (``key``, owner, ``inner``, place in the list).
+    """
 
     def path(entry: int) -> Path:
         owner = int(np.searchsorted(pointer, entry, side="right")) - 1

@@ -1,4 +1,7 @@
-"""A writer of the event files of recorded OpenMP programs, event by event, and the times between the written events."""
+"""A writer of the event files of recorded OpenMP programs, event by event, and the times between the written events.
+
+A file has the events of one thread: the begin of a task, of a wait, of a loop's chunk, ...
+"""
 
 from __future__ import annotations
 

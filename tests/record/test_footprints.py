@@ -1,4 +1,7 @@
-"""Sizes of accesses by dependences, which name only addresses: true values by hand, and the sizes that stay a guess."""
+"""Sizes of accesses by dependences, which name only addresses: true values by hand, and the sizes that stay a guess.
+
+A block is a piece of memory that the program allocated, or a variable. A footprint is the bytes of one access.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Loops, waits and turns of OpenMP programs that the tests compile and record."""
+"""Loops, waits and turns of OpenMP programs that the tests compile and record.
+
+A chunk is a share of a loop's iterations that any thread may take. Recorded threads run in turns, one at a time.
+"""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]
 
 
 class Footprint(NamedTuple):
-    """A tile: ``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart; and whether the size is a guess."""
+    """Size of an access: ``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart, and whether it is a guess."""
 
     row_bytes: int
     rows: int = 1
