@@ -22,7 +22,7 @@ SHARED = {
 
 
 def cell(repeats: list[dict[str, int]], **identity: Any) -> list[dict[str, Any]]:
-    """Return a cell: a run for each time split in ``repeats``; a makespan is the sum of the split over the workers."""
+    """Return a cell: a run for each time split in ``repeats``. Its makespan is the sum of the split / workers."""
     rows = []
     for repeat, split in enumerate(repeats):
         row = dict.fromkeys(COLUMNS, 0) | SHARED | identity | {"repeat": repeat, "error": None} | split

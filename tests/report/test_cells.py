@@ -1,4 +1,8 @@
-"""Cells (runs that differ only in seeds), contenders and facets of results, medians of cells, and axes of figures."""
+"""Cells (runs that differ only in seeds), contenders and facets of results, medians of cells, and axes of figures.
+
+The contender of a cell is its strategy, with all axes inside of the strategy. The facet of a cell is every other varied
+value but the number of workers.
+"""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,8 @@
-"""Some contrasts of `verification/contrasts.py`: answers name no cause for chance, and name planted effects."""
+"""Some contrasts of `verification/contrasts.py`: answers name no cause for chance, and name planted effects.
+
+A null contrast compares two cells that differ only in their random numbers. A planted effect changes one thing that
+costs time, such as the bandwidth of a link; the answer must name this change.
+"""
 
 from __future__ import annotations
 

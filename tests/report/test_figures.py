@@ -1,4 +1,7 @@
-"""Figures show the numbers of tables, name units, and do not depend on the reader's settings of matplotlib."""
+"""Figures show the numbers of tables, name units, and do not depend on the reader's settings of matplotlib.
+
+The components of a run are the parts of its workers' time, such as work; all together are workers x makespan.
+"""
 
 import itertools
 import math

@@ -1,4 +1,9 @@
-"""Questions about a sweep: effects worked out by hand, the words for effects, and refused questions."""
+"""Questions about a sweep: effects worked out by hand, the words for effects, and refused questions.
+
+A question compares the values of one axis in every setting of the other axes. Two runs that share a seed are a pair. A
+difference is sure if its p-value, corrected for the number of settings, is below 0.05. A cause is one or more parts of
+the workers' time.
+"""
 
 from __future__ import annotations
 

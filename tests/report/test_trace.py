@@ -1,4 +1,8 @@
-"""Traces of all formats pass a strict reader and add up to the result; longer runs need no more memory."""
+"""Traces of all formats pass a strict reader and add up to the result; longer runs need no more memory.
+
+A trace is a file with the stretches of each worker's time (a slice in Perfetto, a state in other formats) and with an
+arrow for each steal.
+"""
 
 from __future__ import annotations
 
