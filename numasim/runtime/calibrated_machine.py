@@ -237,7 +237,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
     """Return the text of the runtime file. ``base`` has the assumed costs for all costs that were not measured."""
 
     def known(key: str, found: Cost | str) -> Cost:
-        """Return ``found``; in place of the name of a missing finding, return the cost of ``base``."""
+        """Return ``found`` if it is a cost. Text names a finding that is missing: return the cost of ``base``."""
         if isinstance(found, Cost):
             return found
         why = f", {probe.why_missing(found)}" if found else ""

@@ -302,7 +302,9 @@ def test_items_come_to_whom_the_distribution_names(labels: dict[str, Any], worke
 
 
 def test_items_come_to_the_queue_of_a_node() -> None:
-    """Units are the two nodes: 1440 bytes each, 1584 with a tenth more."""
+    """The items go to two nodes, whose equal parts are 1440 bytes. Under `balanced` a node takes at most a tenth more,
+    1584 bytes.
+    """
     nodes = {
         "interleave": [0, 1, 0, 1],
         "locality": [1, 1, 0, 0],

@@ -61,7 +61,7 @@ def toy_machine(nodes: int = 2, nodes_a_socket: int = 1, latency_ps: Any = None)
 
 
 def on_nodes(nodes: list[int], cores: list[int] | None = None, nodes_a_socket: int = 1) -> WorkerMap:
-    """Return workers: i is on node ``nodes[i]`` and core ``cores[i]`` (default: a core each); a cache domain a node."""
+    """Return workers: worker i is on node ``nodes[i]``, a cache domain, and core ``cores[i]`` (default: its own)."""
     node = np.array(nodes, np.int64)
     core = np.arange(len(nodes)) if cores is None else np.array(cores, np.int64)
     return WorkerMap(thread=np.arange(len(nodes)), core=core, llc=node, node=node, socket=node // nodes_a_socket)

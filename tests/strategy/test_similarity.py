@@ -32,7 +32,7 @@ def plan_on(spec: StrategySpec, nodes: list[int], latency_ps: Any = None) -> Ste
 
 
 def a_worker_a_node(nodes: int, latency_ps: Any = None, **rule: Any) -> Prober:
-    """Return a prober of workers i on nodes i; a task without a node goes to the queue of the second family."""
+    """Return a prober of one worker on each node; a task without a node goes to the queue of the second family."""
     queues = {"deque": {"per": "worker"}, "else": {"per": "machine"}}
     rules = [{"to": "data", "queue": "deque", **rule}, {"to": "any", "queue": "else"}]
     spec = stealing({"from": "own", "queue": "else"}, queues=queues, dispatch=rules)
