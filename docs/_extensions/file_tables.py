@@ -161,9 +161,9 @@ _CELL = _columns(
     ("variant", "The variant of the program.", "", "text"),
     ("quantity", "What is counted or measured.", "", "text"),
     ("unit", "Its unit; 1 for a ratio.", "", "text"),
-    ("role", "What the published value is to the simulation: input, fitted or predicted.", "", "text"),
+    ("role", "What the published value is to the simulation: input, reference, fitted or predicted.", "", "text"),
     ("score", "The class of quantities that the cell is scored in.", "", "text"),
-    ("published", "The published value.", "", "ratio"),
+    ("published", "The published value; empty if nobody printed a value, or only a range.", "", "ratio"),
     ("simulated", "The mean over the seeds.", "", "ratio"),
     ("low", "Lower end of its 95 % interval.", "", "ratio"),
     ("high", "Upper end of its 95 % interval.", "", "ratio"),
@@ -171,6 +171,8 @@ _CELL = _columns(
     ("relative_error", "Simulated less published, divided by published.", "", "ratio"),
     ("null", "The value of the null model.", "", "ratio"),
     ("note", "A remark.", "", "text"),
+    ("within_low", "Lower end of a range that is printed instead of a value.", "", "ratio"),
+    ("within_high", "Upper end of this range.", "", "ratio"),
 )
 _VALIDATED = _columns(
     "validation",

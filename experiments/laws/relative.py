@@ -14,10 +14,9 @@ from numasim.reproduce.study_tables import (
     Samples,
     StudyTable,
     cells_of,
-    planned_cell,
     wanted_for,
 )
-from numasim.reproduce.table_cells import Cell
+from numasim.reproduce.table_cells import Cell, Interval
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,8 @@ class Relative(Compared):
 
     ``against`` is the variant of the reference: one variant for all columns or one for each column, by default the
     column's own. ``row`` is the row of the reference, by default the same row. If the paper does not print a value,
-    ``expected`` is the published value; or, with the range ``within``, the published value is the value in the range
-    that is nearest to the simulated value. ``null`` is the null model's prediction of every cell.
+    ``expected`` is the published value of a scored cell; or the paper prints that all values are ``within`` a range.
+    ``null`` is the null model's prediction of every cell.
     """
 
     against: str | Mapping[str, str] = ""
@@ -57,7 +56,7 @@ class Relative(Compared):
 
     def _expected(self, cell: Cell) -> Cell:
         null = cell.null if self.null is None else float(self.null)
-        unknown = self.expected if math.isnan(cell.published) else None
+        unknown = self.expected if math.isnan(cell.published) and cell.score else None
         return replace(cell, published=cell.published if unknown is None else float(unknown), null=null)
 
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
@@ -65,12 +64,12 @@ class Relative(Compared):
         against = self.against if isinstance(self.against, str) else self.against.get(cell.column, "")
         mine = wanted_for(setting, table, cell)
         other = wanted_for(setting, table, replace(cell, row=self.row or cell.row))
-        return planned_cell(setting, cell, (mine, replace(other, variant=against or other.variant)), self.filled)
+        return self.compared(setting, cell, mine, replace(other, variant=against or other.variant))
 
     def filled(self, cell: Cell, samples: Samples) -> Cell:
-        """Return the cell with the comparison of each seed, and with a published value inside of ``within``."""
+        """Return the cell with the comparison of each seed, and with the printed range ``within``, if any."""
         filled = super().filled(cell, samples)
         if self.within is None or not math.isnan(cell.published):
             return filled
         least, most = self.within
-        return replace(filled, published=min(max(filled.mean, least), most))
+        return replace(filled, published=min(max(filled.mean, least), most), within=Interval(least, most))

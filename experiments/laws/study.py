@@ -78,7 +78,7 @@ def times(server: str, fitted: str) -> StudyTable:
 LOCAL = {
     name: Column("straggler_local_ratio", name, role, Quotient(name, "cilk"), score, baseline)
     for name, role, score, baseline in (
-        ("cilk", Role.INPUT, "", ""),
+        ("cilk", Role.REFERENCE, "", ""),
         ("cats", Role.PREDICTED, "local accesses", "cilk"),
         ("laws", Role.PREDICTED, "local accesses", "cilk"),
     )

@@ -17,8 +17,20 @@ RANGES = ("seeds", "rows", "readings", "parameters")  # fields of a score that a
 ENDS = tuple(f"{name}_{end}" for name in RANGES for end in ("low", "high"))
 JUDGED = ("null", "against_null", "met", "beats_null")
 SCORE_COLUMNS = ("table", "quantity", *FOUND, *ENDS, *JUDGED, "column", "role", "ceiling", "question", "degenerate")
-IDENTITY = ("row", "column", "variant", "quantity", "unit", "role", "score", "published")  # fields of a cell
-CELL_COLUMNS = (*IDENTITY, "simulated", "low", "high", "seeds", "relative_error", "null", "note")
+IDENTITY = ("row", "column", "variant", "quantity", "unit", "role", "score")  # fields of a cell
+CELL_COLUMNS = (
+    *IDENTITY,
+    "published",
+    "simulated",
+    "low",
+    "high",
+    "seeds",
+    "relative_error",
+    "null",
+    "note",
+    "within_low",
+    "within_high",
+)
 
 
 def scores_csv(findings: Findings) -> str:
@@ -35,8 +47,10 @@ def table_csv(table: Table) -> str:
     rows = []
     for cell in table.cells:
         found = simulated_estimate(cell)
-        estimate = (cell.mean, found.low, found.high, len(cell.simulated), cell.relative_error)
-        rows.append((*(getattr(cell, name) for name in IDENTITY), *estimate, cell.null, cell.note))
+        published = None if cell.within else cell.published
+        estimate = (published, cell.mean, found.low, found.high, len(cell.simulated), cell.relative_error)
+        identity = (getattr(cell, name) for name in IDENTITY)
+        rows.append((*identity, *estimate, cell.null, cell.note, *_ends(cell.within)))
     return plain_csv(CELL_COLUMNS, rows)
 
 

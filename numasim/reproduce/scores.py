@@ -29,13 +29,12 @@ from numasim.reproduce.table_cells import Cell, Interval, Pair, Role, Score, Tab
 
 
 def pairs_of(tables: Sequence[Table]) -> list[Pair]:
-    """Return every cell with a published and a simulated number, inputs left out."""
+    """Return every fitted or predicted cell with a published and a simulated number."""
     found = []
     for table in tables:
         at = {(cell.row, cell.column): cell for cell in table.cells}
-        cells = (
-            cell for cell in table.cells if cell.role is not Role.INPUT and not math.isnan(cell.mean + cell.published)
-        )
+        known = (cell for cell in table.cells if not math.isnan(cell.mean + cell.published))
+        cells = (cell for cell in known if cell.role in (Role.FITTED, Role.PREDICTED))
         found += [Pair(cell, at.get((cell.row, cell.baseline))) for cell in cells]
     return found
 

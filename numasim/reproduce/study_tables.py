@@ -323,12 +323,21 @@ class Compared(Kind):
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
         """Plan the run of a cell, and the run with which it is compared."""
         mine = wanted_for(setting, table, cell)
-        return planned_cell(setting, cell, (mine, replace(mine, variant=self.against)), self.filled)
+        return self.compared(setting, cell, mine, replace(mine, variant=self.against))
+
+    def compared(self, setting: Setting, cell: Cell, mine: Wanted, other: Wanted) -> PlannedCell:
+        """Plan the comparison of two runs; a run that is compared with itself is a reference."""
+        return planned_cell(setting, as_reference(cell) if mine == other else cell, (mine, other), self.filled)
 
     def filled(self, cell: Cell, samples: Samples) -> Cell:
         """Return the cell with the comparison of each seed."""
         told = self.known[cell.quantity]
         return replace(cell, simulated=tuple(told.compare(told.of(mine), told.of(other)) for mine, other in samples))
+
+
+def as_reference(cell: Cell) -> Cell:
+    """Return the cell with the role of a reference, which no score counts."""
+    return replace(cell, role=Role.REFERENCE, score="")
 
 
 NEAR = 1.05  # a run near the fastest run takes at most 1.05 times the shortest time
@@ -347,6 +356,9 @@ PEAKS: dict[str, tuple[str, Callable[[Sequence[int], Times, Times], float]]] = {
     "mean_ratio": ("1", lambda _, times, others: fmean(map(ratio, times, others))),
     "rise": ("1", lambda _, times, others: times[-1] / times[0]),
 }
+
+
+COMPARED_PEAKS = ("peak_gain", "mean_ratio")  # the quantities that compare two variants
 
 
 @dataclass(frozen=True)
@@ -376,6 +388,8 @@ class Peaks(Kind):
         """Plan the runs with all values, under the column's variant and under the variant ``against``."""
         mine = wanted_for(setting, table, cell)
         other = replace(mine, variant=self.against or mine.variant)
+        if mine == other and cell.quantity in COMPARED_PEAKS:
+            cell = as_reference(cell)
         wanted = [
             replace(each, changes=(*each.changes, *assigned(self.field, str(value))))
             for each in (mine, other)

@@ -34,8 +34,17 @@ class Role(StrEnum):
     """The role of a published value for the simulation."""
 
     INPUT = "input"  # part of the description of machine or program
+    REFERENCE = "reference"  # a value that is compared with itself, such as the ratio of a time to the same time
     FITTED = "fitted"  # a value to which parameters were fitted
     PREDICTED = "predicted"  # a value that no calibration reads
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval from the least to the largest plausible value."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,8 @@ class Cell:
     baseline: str = ""  # the column of the same table that shows the state before the change
     null: float | None = None  # the prediction of the null model
     note: str = ""
+    # the range that is printed instead of a value; ``published`` is then the value of the range nearest to the mean
+    within: Interval | None = None
 
     @property
     def mean(self) -> float:
@@ -70,6 +81,16 @@ class Cell:
     def difference(self) -> float:
         """Return mean - published, in the unit of the cell; NaN without a simulated value."""
         return self.mean - self.published
+
+    @property
+    def counted(self) -> bool:
+        """Return whether the cell counts as a published value of its role.
+
+        A cell without a published value, or with a printed range instead, does not count; nor does a cell without a
+        simulated value, except an input.
+        """
+        known = self.within is None and not math.isnan(self.published)
+        return known and (self.role is Role.INPUT or not math.isnan(self.mean))
 
 
 @dataclass(frozen=True)
@@ -126,14 +147,6 @@ class Ceiling:
     no_bound: str = ""
     headings: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An interval from the least to the largest plausible value."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from numasim.report.figures.style import legend_below, line_colour, panels_of, s
 from numasim.reproduce.table_cells import Cell, Role, Table
 from numasim.reproduce.text import Group, column_groups, column_label, row_keys, simulated_estimate
 
-HATCHES = {Role.INPUT: "xx", Role.FITTED: "////", Role.PREDICTED: ""}  # hatches of simulated bars
-MARKERS = {Role.INPUT: "s", Role.FITTED: "D", Role.PREDICTED: "o"}  # markers of simulated points
+HATCHES = {Role.INPUT: "xx", Role.REFERENCE: "xx", Role.FITTED: "////", Role.PREDICTED: ""}  # hatches of simulated bars
+MARKERS = {Role.INPUT: "s", Role.REFERENCE: "s", Role.FITTED: "D", Role.PREDICTED: "o"}  # markers of simulated points
 PUBLISHED_ALPHA = 0.25  # opacity of published bars
 PUBLISHED_LINE = (0, (4, 2))
 ERROR_COLOUR = "#262626"

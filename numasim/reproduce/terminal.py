@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from matplotlib.figure import Figure
 
-STYLES = {Role.INPUT: "dim", Role.FITTED: "yellow", Role.PREDICTED: "bold"}
+STYLES = {Role.INPUT: "dim", Role.REFERENCE: "dim", Role.FITTED: "yellow", Role.PREDICTED: "bold"}
 ANSWER_STYLES = {True: "green", False: "red", None: "dim"}
 WIDTH = 120
 MARGIN = 4  # the width of the margins around the row names, in columns of the terminal
@@ -65,10 +65,11 @@ def print_table(table: Table, console: Console) -> None:
     console.print()
 
 
-def legend() -> Text:
-    """Return the meaning of each mark, one per line."""
+def legend(tables: Sequence[Table]) -> Text:
+    """Return the meaning of each mark in ``tables``, one per line."""
     lines = [
-        Text(f"{text.MARKS[role]} {role}: {meaning}", style=STYLES[role]) for role, meaning in text.EXPLANATIONS.items()
+        Text(f"{text.MARKS[role]} {role}: {text.EXPLANATIONS[role]}", style=STYLES[role])
+        for role in text.roles_of(tables)
     ]
     return Text("\n").join(lines)
 
@@ -155,7 +156,7 @@ def report(found: Reproduction, directory: Path) -> None:
     findings, console = findings_of(found), _console()
     for table in findings.tables:
         print_table(table, console)
-    console.print(legend())
+    console.print(legend(findings.tables))
     console.print()
     _report_scores(findings, directory, console)
 
@@ -212,7 +213,6 @@ def report_environment(*, escaped: bool) -> Environment:
         "texts": text,
         "METRICS": METRICS,
         "QUESTIONS": QUESTIONS,
-        "Role": Role,
         "READING_ROLES": READING_ROLES,
         "file_stem": file_stem,
         "shown": shown_groups,

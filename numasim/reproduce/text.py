@@ -41,8 +41,18 @@ class Group:
     @property
     def roles(self) -> tuple[Role, ...]:
         """Return the roles of the cells, in the order of `Role`."""
-        present = {cell.role for cell in self.cells.values()}
-        return tuple(role for role in Role if role in present)
+        return roles_in(self.cells.values())
+
+
+def roles_in(cells: Iterable[Cell]) -> tuple[Role, ...]:
+    """Return the roles of the cells, in the order of `Role`."""
+    present = {cell.role for cell in cells}
+    return tuple(role for role in Role if role in present)
+
+
+def roles_of(tables: Iterable[Table]) -> tuple[Role, ...]:
+    """Return the roles that cells of the tables have, in the order of `Role`."""
+    return roles_in(cell for table in tables for cell in table.cells)
 
 
 def row_keys(table: Table) -> tuple[str, ...]:
@@ -65,9 +75,10 @@ def unsimulated(table: Table) -> tuple[str, ...]:
     return tuple(f"{', '.join(rows)}: {reason}" for reason, rows in reasons.items())
 
 
-MARKS = {Role.INPUT: "=", Role.FITTED: "~", Role.PREDICTED: "→"}
+MARKS = {Role.INPUT: "=", Role.REFERENCE: "1", Role.FITTED: "~", Role.PREDICTED: "→"}
 EXPLANATIONS = {
     Role.INPUT: "The value describes the machine or the program, so it was given to the simulation.",
+    Role.REFERENCE: "The value is compared with itself, so the simulation cannot miss it.",
     Role.FITTED: "Parameters were fitted to these values, so their small error is no evidence for the model.",
     Role.PREDICTED: "No fit has used this value: its error is the error of a prediction.",
 }
@@ -92,7 +103,9 @@ def number_text(value: float | None, unit: str = "") -> str:
 
 
 def published_text(cell: Cell) -> str:
-    """Return the published value as printed, up to trailing zeros, or a dash for a value that nobody printed."""
+    """Return the published value or range as printed, up to trailing zeros, or a dash if nobody printed a value."""
+    if cell.within:
+        return f"{cell.within.low:.10g} to {cell.within.high:.10g}"
     if math.isnan(cell.published):
         return MISSING
     whole = cell.published.is_integer() and abs(cell.published) >= 1000
@@ -295,9 +308,14 @@ def counted(number: int, one: str, many: str) -> str:
 def role_counts(
     tables: Sequence[Table], readings: Collection[ReadingRole], fitted: int, refused: int
 ) -> tuple[str, ...]:
-    """Return how many published values, readings and parameters have each role; ``readings`` has roles of readings."""
-    cells = {role: sum(cell.role is role for table in tables for cell in table.cells) for role in Role}
+    """Return how many published values, readings and parameters have each role; ``readings`` has roles of readings.
+
+    `Cell.counted` defines which published values count.
+    """
+    cells = {role: sum(cell.counted and cell.role is role for table in tables for cell in table.cells) for role in Role}
     read = {role: counted(sum(each is role for each in readings), "reading", "readings") for role in ReadingRole}
+    within = sum(bool(cell.within and cell.simulated) for table in tables for cell in table.cells)
+    ranges = f"; of {within:,} more a range is printed" if within else ""
     return (
         f"input: {counted(cells[Role.INPUT], 'published value', 'published values')}, and "
         f"{read[ReadingRole.INPUT]} that the text decides",
@@ -306,7 +324,7 @@ def role_counts(
         f"{counted(cells[Role.FITTED], 'published value', 'published values')}; "
         f"{counted(refused, 'more was', 'more were')} refused",
         f"chosen with scored figures in view: {read[ReadingRole.CHOSEN]}",
-        f"predicted: {counted(cells[Role.PREDICTED], 'published value', 'published values')}",
+        f"predicted: {counted(cells[Role.PREDICTED], 'published value', 'published values')}{ranges}",
     )
 
 

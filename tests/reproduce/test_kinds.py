@@ -15,6 +15,7 @@ from numasim.reproduce.scores import class_scores
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import read_study
 from numasim.reproduce.study_tables import Claim
+from numasim.reproduce.table_cells import Role
 from numasim.reproduce.text import error_text, published_text
 
 MORE = """\
@@ -23,12 +24,13 @@ from numasim.reproduce.study import read_study
 LAWS = read_study("laws")
 Relative, KNOWN = LAWS.part("relative").Relative, LAWS.part("straggler").COMPARED
 COLUMNS = {
-    "plain_s": Column("time_ratio", "plain", role=Role.INPUT),
-    "domains_s": Column("time_reduction", "domains", published=NOTHING),
+    "plain_s": Column("time_ratio", "plain"),
+    "domains_s": Column("time_reduction", "domains", published=NOTHING, score="times"),
     "swifter": Column("faster", "domains", published=NOTHING),
 }
 TABLES.append(StudyTable("more", "More", "section 4", CSV / "more_csv.csv", "program", COLUMNS, "trees", kind=KIND))
 """
+COLUMNS = ("plain_s", "domains_s", "swifter")
 
 
 def table(folder: Path, kind: str, columns: str = "COLUMNS", values: str = "small,1\nlarge,1\n") -> dict:
@@ -49,6 +51,9 @@ def test_a_comparison_is_of_the_same_seed(tmp_path: Path) -> None:
     found = table(tmp_path, 'Compared(against="plain", known=KNOWN)')
     plain, domains = times(tmp_path, "large", "plain"), times(tmp_path, "large", "domains")
     assert found["large", "plain_s"].simulated == (1.0, 1.0)
+    assert {row: found[row, "plain_s"].role for row in ("small", "large")} == dict.fromkeys(
+        ("small", "large"), Role.REFERENCE
+    )
     saved = tuple(100 * (1 - mine / other) for mine, other in zip(domains, plain, strict=True))
     assert found["large", "domains_s"].simulated == saved
     assert found["large", "swifter"].simulated == tuple(map(float, map(int.__lt__, domains, plain)))
@@ -59,9 +64,14 @@ def test_a_comparison_is_of_the_same_seed(tmp_path: Path) -> None:
 
 def test_what_is_expected_stands_where_nothing_was_printed(tmp_path: Path) -> None:
     found = table(tmp_path / "a", 'Relative(against="plain", known=KNOWN, expected=1, null=0.5)')
-    assert {(cell.published, cell.null) for cell in found.values()} == {(1.0, 0.5)}
+    assert {cell.null for cell in found.values()} == {0.5}
+    assert {name: found["large", name].published for name in COLUMNS} == pytest.approx(
+        {"plain_s": 1, "domains_s": 1, "swifter": math.nan}, nan_ok=True
+    )
     found = table(tmp_path / "b", 'Relative(against={"domains_s": "plain"}, known=KNOWN, within=(200, 300))')
     assert found["large", "domains_s"].published == 200
+    assert published_text(found["large", "domains_s"]) == "200 to 300"
+    assert not found["large", "domains_s"].counted
     assert found["large", "plain_s"].published == 1  # a printed value
 
 

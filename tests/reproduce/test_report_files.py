@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +23,11 @@ from numasim.reproduce.programs import question
 from numasim.reproduce.study import Paper, Tried
 from numasim.reproduce.table_cells import Ceiling, Role, Score, ScoreBound
 from numasim.reproduce.terminal import markdown, page, print_scores, write_pages
-from numasim.reproduce.text import bound_sentence, markdown_text, nearest_tried
+from numasim.reproduce.text import bound_sentence, markdown_text, nearest_tried, role_counts
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "verification"))
+
+import counts_by_role
 
 STEMS = {f"table-{identity.replace('.', '-')}" for identity in TABLES}
 
@@ -90,6 +96,34 @@ def test_the_csv_of_the_scores_has_classes_then_columns(findings: Findings) -> N
         ("randomized_execution_time_s", "mape", "6"),
         ("threshold_constrained_execution_time_s", "mape", "6"),
     ]
+
+
+# ---- counts ----
+
+
+def test_only_values_that_are_printed_and_can_be_missed_count_for_a_role() -> None:
+    cells = [
+        cell("predicted", 1.0, 2.0),
+        cell("printed nowhere", math.nan, 2.0),
+        cell("not simulated", 1.0),
+        cell("compared with itself", 1.0, 1.0, role=Role.REFERENCE),
+        cell("given", 1.0, role=Role.INPUT),
+        cell("given and printed nowhere", math.nan, role=Role.INPUT),
+        cell("fitted", 1.0, 1.0, role=Role.FITTED),
+    ]
+    given, _, fitted, _, predicted = role_counts([table(cells)], [], 1, 0)
+    assert given.startswith("input: 1 published value,")
+    assert fitted.startswith("fitted: 1 parameter, to 1 published value;")
+    assert predicted == "predicted: 1 published value"
+
+
+def test_the_printed_counts_are_those_of_the_csv_files(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    write_pages(replace(small(), tables=made_up().tables[:2]), folder)
+    assert counts_by_role.main([str(folder)]) == 0
+    (first, *_) = sorted((folder / "tables").iterdir())
+    first.write_text("\n".join(first.read_text().splitlines()[:-1]))
+    assert counts_by_role.main([str(folder)]) == 1
 
 
 # ---- the page ----
