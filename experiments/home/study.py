@@ -63,6 +63,12 @@ SPARSELU = {
     # "has the highest fraction of local accesses"
     "without stealing most accesses are local": Claim("local_share", "SparseLU", STEALING, "home-1"),
 }
+# The guess of somebody who simulates nothing: near memory is fast and one tile for all is slow; the more workers steal,
+# the more even the load and the fewer local accesses; which queue a thief looks into does not matter.
+GUESSED = dict.fromkeys((*HOME_TEST, *SPARSELU), 1.0) | {
+    "a single tile is a little better than hashing": 0,
+    "full stealing and breadth-first beat Nanos_Cilk": 0,
+}
 TABLES = (
     StudyTable(
         "figure-1",
@@ -71,7 +77,7 @@ TABLES = (
         PUBLISHED / "programs.csv",
         "program",
         every(BARS, quantity="task_us", published=NOTHING)
-        | every({f"{name}, maximum": each for name, each in BARS.items()}, quantity="makespan_s", published=NOTHING),
+        | every({f"{name}, maximum": each for name, each in BARS.items()}, quantity="makespan_us", published=NOTHING),
         program="home-test",
         repeat=1,
     ),
@@ -118,6 +124,6 @@ STUDY = make_study(
     paper=read_paper(HERE / "paper.yaml"),
     programs=read_programs(HERE / "programs"),
     tables=TABLES,
-    rules=(ScoreRule("claims", "claims-held", 1),),
+    rules=(ScoreRule("claims", "claims-held", 1, simple={"near is fast, stealing balances": GUESSED}),),
     ablations={"contention": {"model.contention": "none"}},
 )

@@ -26,14 +26,12 @@ class Relative(Compared):
     ``against`` is the variant of the reference: one variant for all columns or one for each column, by default the
     column's own. ``row`` is the row of the reference, by default the same row. If the paper does not print a value,
     ``expected`` is the published value of a scored cell; or the paper prints that all values are ``within`` a range.
-    ``null`` is the null model's prediction of every cell.
     """
 
     against: str | Mapping[str, str] = ""
     row: str = ""
     expected: float | None = None
     within: tuple[float, float] | None = None
-    null: float | None = None
 
     def check(self, table: StudyTable, program: Program) -> None:
         """Raise InputError for an unknown variant or row of the reference."""
@@ -55,9 +53,8 @@ class Relative(Compared):
         return [self._expected(cell) for cell in cells]
 
     def _expected(self, cell: Cell) -> Cell:
-        null = cell.null if self.null is None else float(self.null)
         unknown = self.expected if math.isnan(cell.published) and cell.score else None
-        return replace(cell, published=cell.published if unknown is None else float(unknown), null=null)
+        return cell if unknown is None else replace(cell, published=float(unknown))
 
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
         """Plan the run of a cell and the run of the reference."""

@@ -18,6 +18,7 @@ from numasim.parts.models.machine_model import MachineSpec
 from numasim.reproduce.metrics import METRICS, Metric, mean_of
 from numasim.reproduce.quantities import Outcome
 from numasim.reproduce.study_tables import COMPARISONS, Comparison, ratio, reduction, time_ps
+from numasim.reproduce.table_cells import TRUTH
 
 LINE_BYTES = 64
 FETCHED = ("bytes_read", "bytes_ownership")  # bytes that a socket gets from memory
@@ -57,7 +58,7 @@ def _local(run: Outcome) -> float:
 
 
 COMPARED = COMPARISONS | {  # all quantities of two runs that tables of LAWS have
-    "faster": Comparison("1", time_ps, lambda value, reference: float(value < reference)),
+    "faster": Comparison(TRUTH, time_ps, lambda value, reference: float(value < reference)),
     "straggler_miss_ratio": Comparison("1", _misses, ratio),
     "straggler_miss_reduction": Comparison("%", _misses, reduction),
     "straggler_local_ratio": Comparison("1", _local, ratio),

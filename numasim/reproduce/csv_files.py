@@ -16,7 +16,19 @@ FOUND = ("metric", "value", "bound", "cells")  # fields of a score
 RANGES = ("seeds", "rows", "readings", "parameters")  # fields of a score that are intervals
 ENDS = tuple(f"{name}_{end}" for name in RANGES for end in ("low", "high"))
 JUDGED = ("null", "against_null", "met", "beats_null")
-SCORE_COLUMNS = ("table", "quantity", *FOUND, *ENDS, *JUDGED, "column", "role", "ceiling", "question", "degenerate")
+SCORE_COLUMNS = (
+    "table",
+    "quantity",
+    *FOUND,
+    *ENDS,
+    *JUDGED,
+    "column",
+    "role",
+    "ceiling",
+    "question",
+    "degenerate",
+    "rule",
+)
 IDENTITY = ("row", "column", "variant", "quantity", "unit", "role", "score")  # fields of a cell
 CELL_COLUMNS = (
     *IDENTITY,
@@ -58,7 +70,19 @@ def _score_row(table: str, score: Score, column: str, role: str, degenerate: str
     found = (getattr(score, name) for name in FOUND)
     ranges = (end for name in RANGES for end in _ends(getattr(score, name)))
     judged = (score.null, score.against_null, met(score), beats_null(score))
-    return (table, score.name, *found, *ranges, *judged, column, role, score.ceiling, score.question, degenerate)
+    return (
+        table,
+        score.name,
+        *found,
+        *ranges,
+        *judged,
+        column,
+        role,
+        score.ceiling,
+        score.question,
+        degenerate,
+        score.rule,
+    )
 
 
 def _ends(interval: Interval | None) -> tuple[float | None, float | None]:

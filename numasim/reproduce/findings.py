@@ -13,7 +13,7 @@ from numasim.reproduce.metrics import METRICS
 from numasim.reproduce.printed_twice import printed_twice
 from numasim.reproduce.reproduce import Reproduction, comparable
 from numasim.reproduce.scores import TableScore, class_scores, table_scores
-from numasim.reproduce.study import Paper, ScoreRule
+from numasim.reproduce.study import Paper, ScoreRule, Study
 from numasim.reproduce.table_cells import Ceiling, Interval, Score, Table
 
 
@@ -89,7 +89,7 @@ def findings_of(found: Reproduction) -> Findings:
         ),
         columns=table_scores(found.tables, rules),
         ablations=tuple(
-            Ablation(name, fields_text(study.ablations.get(name, {})), class_scores(ablated, rules))
+            Ablation(name, _switched(study, name), class_scores(ablated, rules))
             for name, ablated in (found.ablations.items() if published else ())
         ),
         command=_command(found),
@@ -122,6 +122,14 @@ def _range(score: Score, others: Iterable[Sequence[Score]]) -> Interval | None:
     return Interval(min(score.value, *known), max(score.value, *known))
 
 
+def _switched(study: Study, mechanism: str) -> str:
+    """Return the fields that switch a mechanism off, and the programs that they concern unless these are all."""
+    if mechanism not in study.ablations:
+        return ""
+    off = study.ablations[mechanism]
+    return fields_text(off.fields) + (f" ({', '.join(off.scope.programs)})" if off.scope.programs else "")
+
+
 def fields_text(changes: Mapping[str, Any]) -> str:
     """Return fields of runs as one line of YAML."""
     return ", ".join(f"{name}: {plain(value)}" for name, value in changes.items())
@@ -131,7 +139,7 @@ def plain(value: object) -> str:
     """Return a value of a specification as one line of YAML."""
     if isinstance(value, Mapping):
         return "{" + fields_text(value) + "}"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else "none" if value is None else str(value)
 
 
 def _command(found: Reproduction) -> str:

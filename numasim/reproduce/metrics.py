@@ -1,13 +1,13 @@
 """Metrics, which sum up the errors of many predicted cells as one number, and questions about predictions (model 7.2).
 
 A metric gets the published values and the predictions of some cells of tables, as arrays. A prediction is the mean over
-seeds, a matrix with one resample of the seeds per line, or the prediction of the null model. A metric has the same name
+seeds, a matrix with one resample of the seeds per line, or the prediction of a simple rule. A metric has the same name
 in studies, in CSV columns and on pages.
 
-A question defines the prediction. The null model of a question has the same knowledge as the prediction, so that a
-score shows the contribution of the simulation. For the question ``absolute`` the prediction is the simulated value; the
-null model has one published column, or the published value before each change. A study may enter metrics and questions
-of its own in `METRICS` and `QUESTIONS`, as `experiments/thesis/measures.py` does.
+A question defines the prediction, and a simple rule with the same knowledge. For the question ``absolute`` the
+prediction is the simulated value; the simple rule has one published column, or the published value before each change.
+A study may enter metrics and questions of its own in `METRICS` and `QUESTIONS`, as `experiments/thesis/measures.py`
+does.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ class Posed:
     before: FloatArray  # [cells] the published values before the change
     said: FloatArray  # [..., cells] the predicted values; resamples are lines
     said_before: FloatArray  # [..., cells] the predicted values before the change
-    null: FloatArray  # [cells] the prediction of the null model
+    null: FloatArray  # [cells] the prediction of the simple rule that belongs to the question or to the column
     quantity: npt.NDArray[np.str_]  # [cells]
     row: npt.NDArray[np.int64]  # [cells] cells of one row have one number
     column: npt.NDArray[np.int64]  # [cells] cells of one column of one table have one number
+    cell: npt.NDArray[np.int64]  # [cells] the number of the cell in the scored class
 
     def at(self, cells: npt.NDArray[np.int64]) -> Posed:
         """Return the input for ``cells``. A cell may occur several times in ``cells``."""
@@ -53,6 +54,7 @@ class Metric:
     meaning: str
     rising: bool = False  # whether more is better
     percent: bool = False  # whether the value is printed in percent
+    counted: bool = False  # whether the value, a share of the cells, is printed as a number of cells
     each_cell: bool = False  # whether the metric is defined for any subset of cells
     best: float = 0.0
     needs_baseline: bool = False  # whether the metric judges changes
@@ -121,6 +123,7 @@ METRICS = {
         "share of the source's claims that hold, each counted by the share of the seeds with which it does",
         rising=True,
         percent=True,
+        counted=True,
         each_cell=True,
         best=1.0,
     ),

@@ -83,6 +83,7 @@ def _idle_share(outcome: Outcome) -> float:
 
 QUANTITIES: dict[str, Quantity] = {
     "makespan_s": Quantity("execution time", "s", _counter("makespan_ps", PS_PER_S)),
+    "makespan_us": Quantity("execution time", "us", _counter("makespan_ps", PS_PER_US)),
     "serial_s": Quantity("serial execution time", "s", _counter("serial_ps", PS_PER_S)),
     "speedup": Quantity("serial time over execution time", "", _speedup),
     "steal_attempts": Quantity("steal attempts", "count", _counter("steal_attempts")),

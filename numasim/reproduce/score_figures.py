@@ -2,8 +2,9 @@
 
 The figure of chains has a panel for each row of a class of quantities: the published and the simulated values under
 each strategy, in the order of the tables. A grey band shows the ceiling of the class: on average no model can be nearer
-to the published values. The score sheet has a strip for each class: the score with intervals, the null model and the
-bound. The figure of ablations has a panel for each class: its score with all mechanisms, and without each mechanism.
+to the published values. The score sheet has a strip for each class: the score with intervals, the best simple rule and
+the bound. The figure of ablations has a panel for each class: its score with all mechanisms, and without each
+mechanism.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def score_figure(scores: Sequence[Score]) -> Figure:
         [
             Line2D([], [], color=MET_COLOUR, marker="o", label="our score; 95 % over seeds (wide), rows (thin)"),
             Line2D([], [], color=MISSED_COLOUR, marker="X", label="bound missed"),
-            Line2D([], [], color=NULL_COLOUR, marker="D", markerfacecolor="white", linestyle="", label="null model"),
+            Line2D(
+                [], [], color=NULL_COLOUR, marker="D", markerfacecolor="white", linestyle="", label="best simple rule"
+            ),
             Patch(facecolor=ASKED_COLOUR, edgecolor=BOUND_COLOUR, label="asked for"),
         ],
     )

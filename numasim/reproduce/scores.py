@@ -1,9 +1,9 @@
-"""Scores of each class of quantities and of each column of each table, with a null model and intervals.
+"""Scores of each class of quantities and of each column of each table, with the best simple rule and intervals.
 
-Only predicted cells that were simulated are scored. The null model of a cell predicts the published value before the
-change, as if the change had no effect. If only some cells of a class have a null model, `Score.against_null` is the
-simulation's score on these cells, so that it can be compared with the null model's score. The null model of orders and
-directions is a random guess.
+Only predicted cells that were simulated are scored. The simple rules of a score are the rules of the study
+(`numasim.reproduce.simple_rules`); for a cell with a baseline the published value before the change, as if the change
+had no effect; for orders and directions a random guess. If the best rule predicts only some cells of a class,
+`Score.against_null` is the simulation's score on these cells, so that it can be compared with the rule's score.
 
 An interval over seeds is a percentile bootstrap. Seeds are drawn with replacement, the same seeds for all cells with
 the same number of seeds, and the score is computed from the means over the drawn seeds. For few seeds, percentiles are
@@ -24,8 +24,9 @@ import numpy.typing as npt
 
 from numasim.report.answers.statistics import BOOTSTRAP_SEED, expanded_tail, resample_counts
 from numasim.reproduce.metrics import ABSOLUTE, METRICS, QUESTIONS, FloatArray, Metric, Posed
+from numasim.reproduce.simple_rules import best_rule, simple_scores
 from numasim.reproduce.study import ScoreRule
-from numasim.reproduce.table_cells import Cell, Interval, Pair, Role, Score, Table
+from numasim.reproduce.table_cells import TRUTH, Cell, Interval, Pair, Role, Score, SimpleScore, Table
 
 
 def pairs_of(tables: Sequence[Table]) -> list[Pair]:
@@ -106,7 +107,7 @@ def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[T
         for pairs in by_column(pairs_of([table])):
             cell = pairs[0].cell
             rule = by_class.get(cell.score) or ScoreRule(cell.quantity, usual_metric(cell))
-            score = _score(cell.quantity, replace(rule, null=None, nulls={}), pairs)
+            score = _score(cell.quantity, replace(rule, null=None, nulls={}, simple={}), pairs)
             flag = degenerate(pairs)
             found.append(TableScore(table.id, cell.column, cell.quantity, cell.variant, cell.role, score, flag))
     return tuple(found)
@@ -114,7 +115,8 @@ def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[T
 
 def usual_metric(cell: Cell) -> str:
     """Return the metric of a quantity that no class scores, by its unit."""
-    return {"1": "mean-absolute-error", "%": "mean-absolute-error", "count": "median-factor"}.get(cell.unit, "mape")
+    errors = dict.fromkeys(("1", "%", TRUTH), "mean-absolute-error")
+    return (errors | {"count": "median-factor"}).get(cell.unit, "mape")
 
 
 def degenerate(pairs: Sequence[Pair]) -> str:
@@ -129,35 +131,45 @@ def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
     metric = METRICS[rule.metric]
     posed = _posed(pairs, rule, _means)
     value = float(metric.measure(posed))
-    null, against = _null_score(metric, rule, posed, value)
+    simple = _simple_scores(metric, rule, posed, [pair.cell for pair in pairs])
+    best = best_rule(rule.metric, simple)
     return Score(
         name=name,
         metric=rule.metric,
         value=value,
         seeds=_over_seeds(metric, rule, pairs, value),
         rows=_over_rows(metric, posed, value),
-        null=null,
+        null=best.value if best else None,
         bound=rule.bound,
         cells=len(pairs),
-        against_null=against,
+        against_null=best.against if best else None,
         question=rule.question,
-        remark=_remark(rule, pairs),
+        rule=best.rule if best else "",
+        simple=tuple(simple),
         unknown=rule.unknown,
     )
 
 
-def _null_score(metric: Metric, rule: ScoreRule, posed: Posed, value: float) -> tuple[float | None, float | None]:
-    """Return the score of the null model, and the simulation's score on the cells with a null model."""
-    if metric.chance:
-        return metric.chance(posed), value
+def _simple_scores(metric: Metric, rule: ScoreRule, posed: Posed, cells: Sequence[Cell]) -> list[SimpleScore]:
+    """Return the scores of the rules of the study, and of the rule of metric, question or columns."""
+    rules = dict(rule.simple)
     if callable(rule.null):
-        posed = replace(posed, null=rule.null(posed.published))
-    known = np.flatnonzero(~np.isnan(posed.null))
-    if not len(known):
-        return None, None
-    compared = posed.at(known)
-    rival = replace(compared, said=compared.null, said_before=compared.before)
-    return float(metric.measure(rival)), float(metric.measure(compared))
+        rules[rule.null.__name__.replace("_", " ")] = rule.null(posed.published)
+    elif not metric.chance:
+        rules[_usual_rule(rule, cells)] = posed.null
+    found = simple_scores(rule.metric, rules, posed, cells)
+    if metric.chance:
+        chance, value = metric.chance(posed), float(metric.measure(posed))
+        found.append(SimpleScore("a random guess", chance, value, len(posed.published)))
+    return found
+
+
+def _usual_rule(rule: ScoreRule, cells: Sequence[Cell]) -> str:
+    """Return the name of the rule that belongs to a question or to columns."""
+    if rule.metric == "claims-held":
+        return "a random order"
+    changes = rule.question != ABSOLUTE or (not rule.nulls and any(cell.baseline for cell in cells))
+    return "no effect" if changes else "a published column"
 
 
 def _posed(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> Posed:
@@ -179,6 +191,7 @@ def _posed(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], F
         quantity=np.array([cell.quantity for cell in cells], np.str_),
         row=rows.astype(np.int64),
         column=np.array(numbers, np.int64),
+        cell=np.arange(len(cells)),
     )
     return QUESTIONS[rule.question].pose(absolute)
 
@@ -226,13 +239,3 @@ def _resampled(cell: Cell) -> FloatArray:
     """Return [resamples] the cell's means over seeds drawn with replacement."""
     count = len(cell.simulated)
     return np.asarray(resample_counts(count, BOOTSTRAP_SEED) @ np.array(cell.simulated, np.float64) / count)
-
-
-def _remark(rule: ScoreRule, pairs: Sequence[Pair]) -> str:
-    """Return a remark with the score of always guessing the more frequent direction; "" for other metrics."""
-    if rule.metric != "sign-agreement" or rule.question != ABSOLUTE:
-        return ""
-    changes = [np.sign(pair.cell.published - pair.baseline.published) for pair in pairs if pair.baseline]
-    most = max(changes.count(sign) for sign in (-1, 0, 1))
-    share = most / len(pairs)
-    return f"{most} of {len(pairs)} published values change in one direction: to guess it everywhere scores {share:.0%}"

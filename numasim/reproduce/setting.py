@@ -19,7 +19,7 @@ from numasim.files.standard_streams import legible_text
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import from_python, scalar
 from numasim.reproduce.calibration_file import Calibration, FittedParameter
-from numasim.reproduce.programs import Change, Fields, Program, Question, Wanted, check_known
+from numasim.reproduce.programs import Change, Program, Question, Wanted, check_known
 from numasim.spec.overrides import Assignment, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
 from numasim.spec.single_part import read_machine
@@ -39,8 +39,8 @@ class StudyRuns:
     """The part of a study that determines the fields of its runs. `numasim.reproduce.study.Study` adds the rest.
 
     ``machine`` is the machine of all runs, by name or path. ``seed`` is the first of ``repeat`` seeds. ``ablations``
-    has the fields of runs that switch each mechanism off. ``readings`` are questions that the paper leaves open.
-    ``chosen`` are the tables to be reproduced.
+    has the fields that switch each mechanism off, in the runs of a scope. ``readings`` are questions that the paper
+    leaves open. ``chosen`` are the tables to be reproduced.
     """
 
     folder: Path
@@ -50,7 +50,7 @@ class StudyRuns:
     seed: int = 0
     repeat: int = 1
     readings: Mapping[str, Question] = field(default_factory=dict)
-    ablations: Mapping[str, Fields] = field(default_factory=dict)
+    ablations: Mapping[str, Change] = field(default_factory=dict)
     calibration: Calibration = field(default_factory=Calibration)
     chosen: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class StudyRuns:
         raise NotImplementedError
 
     def null(self, table: str, column: Any) -> dict[str, float]:
-        """Return the null model's prediction of ``column`` in each row of ``table`` that has a null model."""
+        """Return the simple rule's prediction of ``column`` in each row of ``table``, if the column has a rule."""
         raise NotImplementedError
 
     def notes(self, table: str) -> tuple[str, ...]:
@@ -164,8 +164,8 @@ class Setting:
             *self._of_readings(wanted),
             *wanted.changes,
         )
-        others = (*(study.ablations[name] for name in self.without),
-                  *(each.fields for each in self.changes if each.scope.concerns(wanted)))  # fmt: skip
+        off = (study.ablations[name] for name in self.without)
+        others = (each.fields for each in (*off, *self.changes) if each.scope.concerns(wanted))
         made = (
             *(each for each in of_study if not (self.machine and each.path[0] == MACHINE)),
             *(each for fields in others for each in fields.assignments),

@@ -26,8 +26,9 @@ from numasim.files.reader import is_file
 from numasim.parts.yaml.document import load
 from numasim.reproduce.calibration_file import RefusedParameter, read_calibration
 from numasim.reproduce.metrics import METRICS, QUESTIONS, FloatArray
-from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, question
+from numasim.reproduce.programs import Change, Fields, Names, Program, Question, check_known, question
 from numasim.reproduce.setting import Side, StudyRuns
+from numasim.reproduce.simple_rules import SimpleRule
 from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Ceiling, Table
 
@@ -52,7 +53,8 @@ class ScoreRule:
     of: str = ""  # the class whose cells count; by default the class with the rule's name
     tables: Names = ()  # the tables whose cells count; by default all tables
     question: str = "absolute"  # one of `QUESTIONS`
-    # the null model in place of the null models of the cells: a column, or a function of the published values
+    simple: Mapping[str, SimpleRule] = field(default_factory=dict)  # the simple rules of the score, by name
+    # a rule in place of the rules of the cells' columns: a column, or a function of the published values
     null: Elsewhere | Callable[[FloatArray], FloatArray] | None = None
     nulls: Mapping[str, float] = field(default_factory=dict)  # the published values of ``null`` by row
     unknown: str = ""  # the facts that the paper does not reveal
@@ -82,7 +84,8 @@ class Paper:
     """A paper and the remarks on it, as plain data.
 
     ``readings`` are questions that the paper leaves open. ``learned`` are the first sentences of the page. In these
-    sentences ``{times}`` stands for the score ``times``, ``{times/null}`` for the score of the null model and
+    sentences ``{times}`` stands for the score ``times``, ``{times/null}`` for the score of the best simple rule,
+    ``{times/rule}`` for the name of this rule, ``{times/skill}`` for the words skill or no skill, and
     ``{times/ceiling}`` for the ceiling. ``inconsistencies`` are contradictions within the paper, each with the affected
     tables. ``notes`` are remarks by table. ``unknown`` has, by score, the facts that the paper does not reveal.
     """
@@ -172,21 +175,26 @@ class Study(StudyRuns):
         return dict(zip(of.labels, values, strict=True))
 
     def null(self, table: str, column: Column) -> dict[str, float]:
-        """Return the null model's prediction of ``column`` in each row of ``table`` that has a null model."""
+        """Return the simple rule's prediction of ``column`` in each row of ``table``, if the column has a rule."""
         if column.baseline:
             return self.published(table, column.baseline)
         return self.published(column.null_from.table, column.null_from.column) if column.null_from else {}
 
     @cached_property
     def score_rules(self) -> tuple[ScoreRule, ...]:
-        """Return the rules of all scores, with the unknowns of the paper and the published values of null models."""
+        """Return the rules of all scores, with the unknowns of the paper and the published values of simple rules."""
         return tuple(self._rule(each) for each in self.rules)
 
     def _rule(self, rule: ScoreRule) -> ScoreRule:
         null, bound = rule.null, rule.bound
         nulls = self.published(null.table, null.column) if isinstance(null, Elsewhere) else {}
+        simple = {
+            name: self.published(each.table, each.column) if isinstance(each, Elsewhere) else each
+            for name, each in rule.simple.items()
+        }
         unknown = self.paper.unknown.get(rule.name, "")
-        return replace(rule, bound=None if bound is None else float(bound), nulls=nulls, unknown=unknown)
+        bound = None if bound is None else float(bound)
+        return replace(rule, bound=bound, nulls=nulls, simple=simple, unknown=unknown)
 
     def checked(self) -> Study:
         """Return the study. Raise InputError for an unknown name, or a published value that is no number."""
@@ -216,7 +224,7 @@ def make_study(
 ) -> Study:
     """Return a study of these parts and of ``calibrated.yaml`` in its folder, if any; ``more`` are fields of `Study`.
 
-    ``ablations`` may be plain mappings. Raise InputError for a name that no part has.
+    ``ablations`` may be plain mappings, which concern all runs. Raise InputError for a name that no part has.
     """
     by_id = {each.id: each for each in tables}
     made = Study(
@@ -227,7 +235,10 @@ def make_study(
         programs={each.name: each for each in programs},
         tables=by_id,
         chosen=tuple(by_id),
-        ablations={name: Fields(each) for name, each in more.pop("ablations", {}).items()},
+        ablations={
+            name: each if isinstance(each, Change) else Change(Fields(each))
+            for name, each in more.pop("ablations", {}).items()
+        },
         calibration=read_calibration(folder / "calibrated.yaml"),
         **more,
     )

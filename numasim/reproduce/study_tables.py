@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from numasim.reproduce.programs import Names, Program, Wanted, check_known, listed, looked_up
 from numasim.reproduce.quantities import QUANTITIES, Outcome, PublishedTable, read_published, task_us
 from numasim.reproduce.setting import NotSimulatedError, Setting, assigned
-from numasim.reproduce.table_cells import Cell, Role, Table
+from numasim.reproduce.table_cells import TRUTH, Cell, Role, Table
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.run_sweep import Collected
 
@@ -49,8 +49,8 @@ class Column:
 
     ``published`` is the place of the published values: by default the column of the same name; `NOTHING` for
     predictions without a published value. ``score`` names the class in which a predicted column is scored. ``baseline``
-    names the column with the state before a change; the null model predicts the published value of this column. Without
-    a baseline, the null model predicts the value ``null_from``. Parameters were fitted to the rows ``fitted`` of an
+    names the column with the state before a change; a simple rule predicts the published value of this column. Without
+    a baseline, the rule predicts the value ``null_from``. Parameters were fitted to the rows ``fitted`` of an
     otherwise predicted column.
     """
 
@@ -448,15 +448,15 @@ class Claim:
 class Claims(Kind):
     """A cell is the share of the seeds for which a claim holds. ``claims`` has the claim of each row.
 
-    A paper without numbers still says which program or strategy is the fastest. The null model is a random order of the
-    variants. Claims on sizes have no null model.
+    A paper without numbers still says which program or strategy is the fastest. A simple rule is a random order of the
+    variants, which does not predict claims on sizes.
     """
 
     claims: Mapping[str, Claim]
 
     def unit(self, quantity: str) -> str:
-        """Return the unit of a share."""
-        return "1"
+        """Return the unit of a statement."""
+        return TRUTH
 
     def check(self, table: StudyTable, program: Program) -> None:
         """Raise InputError for a row without a claim, and for a claim about unknown runs or quantities."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+TRUTH = "holds"  # the unit of a statement: 1 if the statement holds, 0 otherwise
 PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # suffixes of published columns
 
 
@@ -62,7 +63,7 @@ class Cell:
     published: float
     simulated: tuple[float, ...]  # a value for each seed; empty if not simulated (`note` has the reason)
     baseline: str = ""  # the column of the same table that shows the state before the change
-    null: float | None = None  # the prediction of the null model
+    null: float | None = None  # the prediction of the simple rule of the cell's column
     note: str = ""
     # the range that is printed instead of a value; ``published`` is then the value of the range nearest to the mean
     within: Interval | None = None
@@ -150,21 +151,32 @@ class Ceiling:
 
 
 @dataclass(frozen=True)
+class SimpleScore:
+    """The score of a simple rule, and the simulation's score on the ``cells`` cells that the rule predicts."""
+
+    rule: str
+    value: float
+    against: float
+    cells: int
+
+
+@dataclass(frozen=True)
 class Score:
-    """The score of the predictions of a class, with the score of the null model."""
+    """The score of the predictions of a class, with the score of the best simple rule."""
 
     name: str
     metric: str
     value: float
     seeds: Interval | None  # 95 % interval, by a bootstrap over seeds; None for a single seed
-    null: float | None  # the score of the null model
+    null: float | None  # the score of the best simple rule
     bound: float | None  # the bound that the study requires
     cells: int
     rows: Interval | None = None  # 95 % interval, by a bootstrap over rows
     readings: Interval | None = None  # range of the scores if one reading at a time has another choice
     parameters: Interval | None = None  # range of the scores at both ends of each fitted range, one at a time
-    against_null: float | None = None  # the score of only the cells that have a prediction of the null model
+    against_null: float | None = None  # the score of only the cells that the best simple rule predicts
     question: str = "absolute"
-    remark: str = ""
+    rule: str = ""  # the name of the best simple rule
+    simple: tuple[SimpleScore, ...] = ()  # the scores of all simple rules
     unknown: str = ""  # the facts that the paper does not reveal
     ceiling: float | None = None  # the best value that any model can reach (model 7.4)

@@ -19,7 +19,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter
 
 from numasim.report.figures.style import legend_below, line_colour, panels_of, styled
-from numasim.reproduce.table_cells import Cell, Role, Table
+from numasim.reproduce.table_cells import TRUTH, Cell, Role, Table
 from numasim.reproduce.text import Group, column_groups, column_label, row_keys, simulated_estimate
 
 HATCHES = {Role.INPUT: "xx", Role.REFERENCE: "xx", Role.FITTED: "////", Role.PREDICTED: ""}  # hatches of simulated bars
@@ -30,7 +30,7 @@ ERROR_COLOUR = "#262626"
 NEUTRAL = "#7F7F7F"  # the colour of legends
 CAP_POINTS = 2.5
 COMPACT_FROM = 10_000
-AXIS_WORDS = {"count": "count", "1": "ratio"}
+AXIS_WORDS = {"count": "count", "1": "ratio", TRUTH: "share of the seeds"}
 
 
 def y_label(cell: Cell) -> str:

@@ -74,20 +74,24 @@ def legend(tables: Sequence[Table]) -> Text:
     return Text("\n").join(lines)
 
 
-def print_scores(scores: Sequence[Score], console: Console) -> None:
-    """Print the score sheet."""
+def print_sheet(found: Findings, console: Console) -> None:
+    """Print the sheet: scores, the best simple rule of each score, ablations, and counts by role."""
+    scores = found.scores
     console.print(Text("Scores, over predicted cells only", style="bold"))
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("class", "metric"):
         grid.add_column(heading, overflow="fold")
-    for heading in ("cells", "score", "95 % interval", "asked for", "met", "null model", "beaten", "ceiling"):
+    for heading in ("cells", "score", "95 % interval", "asked for", "met", "best rule", "skill", "ceiling"):
         grid.add_column(heading, justify="right")
     for score in scores:
         grid.add_row(*_score_row(score))
     console.print(grid)
     for score in scores:
-        if score.remark:
-            console.print(Text(f"  {score.name}: {score.remark}", style="dim"))
+        off = text.ablation_text(score, found)
+        without = f"; in the quick form {off}" if off != MISSING else ""
+        console.print(Text(f"  {score.name}: {text.rules_text(score) or 'no simple rule'}{without}", style="dim"))
+    for line in text.counts_of(found):
+        console.print(Text(f"  {line}", style="dim"))
 
 
 def _grid(table: Table, groups: Sequence[text.Group]) -> Grid:
@@ -179,7 +183,7 @@ def report_all(directory: Path, *, quick: bool, jobs: int | None, engine: str) -
 
 def _report_scores(findings: Findings, directory: Path, console: Console) -> None:
     if findings.scores:
-        print_scores(findings.scores, console)
+        print_sheet(findings, console)
     kept = when_interrupted(lambda: f"all runs are kept in {directory}; the same command draws and writes the pages")
     with kept, progress_bar(figure_count(findings), wanted=True, what="figures") as advance:
         page = write_pages(findings, directory, lambda: advance(1))
@@ -218,6 +222,7 @@ def report_environment(*, escaped: bool) -> Environment:
         "shown": shown_groups,
         "bound_sentence": text.bound_sentence,
         "m": text.markdown_text,
+        "h": text.summary_text,
     }
     return environment
 
@@ -280,13 +285,11 @@ def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
 
 def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> str:
     environment = report_environment(escaped=template.startswith("index.html"))
-    readings, fits = [each.role for each in findings.paper.readings.values()], findings.calibration
     return environment.get_template(template).render(
         found=findings,
         pictures=pictures,
         lead=_lead(findings),
         learned=text.filled(findings.paper.learned, findings.scores),
-        roles=text.role_counts(findings.tables, readings, len(fits.parameters), len(fits.refused)),
     )
 
 

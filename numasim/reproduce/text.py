@@ -15,6 +15,7 @@ from numasim.reproduce.scores import TableScore
 from numasim.reproduce.study import Tried
 from numasim.reproduce.table_cells import (
     PRINTED_UNITS,
+    TRUTH,
     Ceiling,
     Cell,
     Interval,
@@ -82,7 +83,12 @@ EXPLANATIONS = {
     Role.FITTED: "Parameters were fitted to these values, so their small error is no evidence for the model.",
     Role.PREDICTED: "No fit has used this value: its error is the error of a prediction.",
 }
-UNIT_WORDS = {"1": "", "count": ""}
+UNIT_WORDS = {"1": "", "count": "", TRUTH: ""}
+INTERVALS = (
+    "± is half the 95 % interval over the seeds. Where this half is larger than the value, the least and the largest"
+    " seed stand instead, since so few seeds that differ so much give no interval. Of a statement, the number of seeds"
+    " with which it holds is given."
+)
 SMALL = 1e-3  # a smaller number is written with an exponent
 MECHANISMS = 3  # most attempts to improve a score that are listed for a missed score
 NEARLY_ALL = 0.995  # a ratio above this and below one is written with more digits
@@ -103,36 +109,60 @@ def number_text(value: float | None, unit: str = "") -> str:
 
 
 def published_text(cell: Cell) -> str:
-    """Return the published value or range as printed, up to trailing zeros, or a dash if nobody printed a value."""
+    """Return the published value or range as printed, up to trailing zeros, or a dash if nobody printed a value.
+
+    A statement is yes or no.
+    """
     if cell.within:
         return f"{cell.within.low:.10g} to {cell.within.high:.10g}"
     if math.isnan(cell.published):
         return MISSING
+    if cell.unit == TRUTH:
+        return yes_no(bool(cell.published))
     whole = cell.published.is_integer() and abs(cell.published) >= 1000
     return f"{cell.published:,.0f}" if whole else f"{cell.published:.10g}"
 
 
 def simulated_estimate(cell: Cell) -> Estimate:
-    """Return the mean and the 95 % interval over the seeds."""
+    """Return the mean and the 95 % interval over the seeds; a statement has no interval."""
     import numpy as np
 
+    if cell.unit == TRUTH:
+        return Estimate(cell.mean, math.nan, math.nan, len(cell.simulated))
     return mean_interval(np.array(cell.simulated, np.float64))
 
 
 def simulated_text(cell: Cell) -> str:
-    """Return the mean over the seeds, and half the width of the 95 % interval of the mean."""
+    """Return the mean over the seeds with its interval (`INTERVALS`), or the number of seeds for a statement."""
+    if cell.unit == TRUTH and cell.simulated:
+        return f"{sum(cell.simulated):.0f} of {counted(len(cell.simulated), 'seed', 'seeds')}"
     found = simulated_estimate(cell)
     text = number_text(found.value, cell.unit)
     half = found.high - found.value
     if math.isnan(half) or half == 0:
         return text
-    return f"{text} ±{100 * half / abs(found.value):.2g}%" if found.value else f"{text} ±{half:.2g}"
+    if half > abs(found.value):
+        return (
+            f"{text} ({number_text(min(cell.simulated), cell.unit)} to {number_text(max(cell.simulated), cell.unit)})"
+        )
+    return f"{text} ± {_plain(half)}"
+
+
+def _plain(half: float) -> str:
+    """Return a positive number with two significant digits and without an exponent."""
+    return f"{half:,.{max(0, 1 - math.floor(math.log10(half)))}f}"
 
 
 def error_text(cell: Cell) -> str:
-    """Return the error: a factor for counts, a difference for ratios and percentages, otherwise percent."""
+    """Return the error: a factor for counts, a difference for ratios and percentages, otherwise percent.
+
+    For a statement, return the number of seeds that contradict the paper.
+    """
     if math.isnan(cell.mean + cell.published):
         return MISSING
+    if cell.unit == TRUTH:
+        wrong = sum(each != cell.published for each in cell.simulated)
+        return f"{wrong} of {len(cell.simulated)} not" if wrong else MISSING
     if cell.unit == "count":
         return f"x{(cell.mean + 1) / (cell.published + 1):.2f}"
     if cell.unit == "1":
@@ -152,16 +182,22 @@ def column_label(cell: Cell) -> str:
     return f"{words} ({unit})" if unit else words
 
 
-def score_number(score: Score, value: float | None) -> str:
-    """Return a value on the scale of the score's metric."""
+def score_number(score: Score, value: float | None, cells: int = 0) -> str:
+    """Return a value on the scale of the score's metric; a share of claims as a number of claims, such as 9 of 10.
+
+    ``cells`` is the number of claims, by default the score's.
+    """
     if value is None or math.isnan(value):
         return MISSING
+    if METRICS[score.metric].counted:
+        cells = cells or score.cells
+        return f"{value * cells:.1f}".removesuffix(".0") + f" of {cells}"
     return f"{value:.1%}" if METRICS[score.metric].percent else f"{value:.3f}"
 
 
 def interval_text(score: Score, interval: Interval | None) -> str:
-    """Return an interval of a score, or a dash for None."""
-    if interval is None:
+    """Return an interval of a score, or a dash for None and for claims, whose score is a number of claims."""
+    if interval is None or METRICS[score.metric].counted:
         return MISSING
     return f"{score_number(score, interval.low)} to {score_number(score, interval.high)}"
 
@@ -177,8 +213,43 @@ def met(score: Score) -> bool | None:
     return None if score.bound is None else METRICS[score.metric].meets(score.value, score.bound)
 
 
+def rule_text(score: Score) -> str:
+    """Return the score of the best simple rule and the name of the rule, or a dash without a rule."""
+    best = next((each for each in score.simple if each.rule == score.rule), None)
+    return f"{score_number(score, best.value, best.cells)} ({best.rule})" if best else MISSING
+
+
+def rules_text(score: Score) -> str:
+    """Return all simple rules of a score, the best first, such as ``no effect 12.0%, a guess 50.0%``."""
+    rising = METRICS[score.metric].rising
+    ordered = sorted(score.simple, key=lambda each: -each.value if rising else each.value)
+    return ", ".join(f"{each.rule} {score_number(score, each.value, each.cells)}" for each in ordered)
+
+
+def worst_ablation(score: Score, found: Findings) -> tuple[str, float, float] | None:
+    """Return the mechanism without which the score is worst, the score with and the score without the mechanism.
+
+    Both scores are of the quick form. Return None without ablations of the score.
+    """
+    known = [(each.mechanism, named(score.name, each.scores)) for each in found.ablations]
+    values = [(name, other.value) for name, other in known if other is not None and not math.isnan(other.value)]
+    if len(values) < 2:
+        return None
+    worst = (min if METRICS[score.metric].rising else max)(values[1:], key=lambda each: each[1])
+    return worst[0], values[0][1], worst[1]
+
+
+def ablation_text(score: Score, found: Findings) -> str:
+    """Return the score in the quick form with and without its worst ablation, or a dash without ablations."""
+    worst = worst_ablation(score, found)
+    if worst is None:
+        return MISSING
+    mechanism, whole, without = worst
+    return f"{score_number(score, whole)}, without {mechanism} {score_number(score, without)}"
+
+
 def beats_null(score: Score) -> bool | None:
-    """Return whether the score is better than the null model's on the same cells; None without a null model."""
+    """Return whether a score is skill: better than the best simple rule on the same cells; None without a rule."""
     if score.null is None or score.against_null is None:
         return None
     return METRICS[score.metric].beats(score.against_null, score.null)
@@ -195,7 +266,7 @@ def bounds_met(scores: Iterable[Score]) -> str:
 
 
 def nulls_beaten(scores: Iterable[Score]) -> str:
-    """Return how many of the null models are beaten, such as ``3 of 5``."""
+    """Return how many of the scores are skill, such as ``3 of 5``."""
     return _fraction(map(beats_null, scores))
 
 
@@ -205,23 +276,22 @@ def _fraction(answers: Iterable[bool | None]) -> str:
 
 
 def verdict(scores: Sequence[Score]) -> str:
-    """Return a sentence on how many bounds are met and how often the null model is beaten."""
-    return f"{bounds_met(scores)} bounds are met; the null model is beaten in {nulls_beaten(scores)}."
+    """Return a sentence on how many bounds are met and how many scores are better than the best simple rule."""
+    return f"{bounds_met(scores)} bounds are met; {nulls_beaten(scores)} scores are better than the best simple rule."
 
 
 def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
-    """Return remarks on single scores."""
-    partial = tuple(
-        f"{score.name}: compared with the null model on the cells that have one, where we score"
+    """Return the score on the cells of the best simple rule, for each rule that does not predict all cells."""
+    return tuple(
+        f"{score.name}: the best simple rule predicts some cells only, where we score"
         f" {score_number(score, score.against_null)}"
         for score in scores
         if score.against_null is not None and score.against_null != score.value
     )
-    return partial + tuple(f"{score.name}: {score.remark}" for score in scores if score.remark)
 
 
 def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
-    """Return the scores that miss their bound or are worse than the null model."""
+    """Return the scores that miss their bound or are no better than the best simple rule."""
     return tuple(score for score in scores if False in (met(score), beats_null(score)))
 
 
@@ -264,6 +334,12 @@ def table_name(table: Table) -> str:
     return f"{kind or 'table'} {number}".strip().capitalize()
 
 
+def size_text(table: Table) -> str:
+    """Return the number of rows and simulated columns of a table."""
+    columns = counted(len(column_groups(table)), "column", "columns")
+    return f"The table: {counted(len(row_keys(table)), 'row', 'rows')}, {columns}"
+
+
 def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple[str, ...]:
     """Return the names of the columns that the figure of a table does not show."""
     drawn = {group.column for group in shown}
@@ -295,7 +371,8 @@ def filled(sentences: Iterable[str], scores: Sequence[Score]) -> tuple[str, ...]
 
     def number(place: re.Match[str]) -> str:
         score = by_name[place[1]]
-        return score_number(score, getattr(score, place[2] or "value"))
+        words = {"rule": score.rule, "skill": "skill" if beats_null(score) else "no skill"}
+        return words.get(place[2]) or score_number(score, getattr(score, place[2] or "value"))
 
     return tuple(PLACE.sub(number, each) for each in known)
 
@@ -328,6 +405,12 @@ def role_counts(
     )
 
 
+def counts_of(found: Findings) -> tuple[str, ...]:
+    """Return the lines of `role_counts` of a study."""
+    readings, fits = [each.role for each in found.paper.readings.values()], found.calibration
+    return role_counts(found.tables, readings, len(fits.parameters), len(fits.refused))
+
+
 _MARKUP = re.compile(r"([\\`*_\[\]|~#])")
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
@@ -336,3 +419,9 @@ def markdown_text(text: str) -> str:
     """Return ``text`` on one line, with markup escaped for Markdown."""
     plain = " ".join(_MARKUP.sub(r"\\\1", text).split())
     return "".join(_HTML.get(letter, letter) for letter in plain)
+
+
+def summary_text(text: str) -> str:
+    """Return ``text`` for an HTML element in Markdown, with HTML and markup escaped as HTML."""
+    plain = "".join(_HTML.get(letter, letter) for letter in " ".join(text.split()))
+    return _MARKUP.sub(lambda found: found[0] if found[0] == "#" else f"&#{ord(found[0])};", plain)

@@ -31,7 +31,7 @@ def measured(
     unknown = [math.nan] * len(published)
     before, before_simulated = baseline or (unknown, unknown)
     values = map(np.array, (published, before, simulated, before_simulated, unknown))
-    columns = map(np.array, (quantity or [""] * len(published), row or [0] * len(published), [0] * len(published)))
+    columns = map(np.array, (quantity or [""] * len(published), row or [0] * len(published), *[[0] * len(published)] * 2))
     return float(METRICS[name].measure(Posed(*values, *columns)))
 
 
@@ -84,7 +84,7 @@ def test_a_perfect_prediction_is_the_best_there_is(name: str) -> None:
 @pytest.mark.parametrize("name", METRICS)
 def test_lines_of_resamples_are_measured_one_by_one(name: str) -> None:
     published, before = np.array([3.0, 1.0, 4.0, 2.0]), np.array([2.0, 2.0, 2.0, 3.0])
-    cells = (published, np.array([FAR, NEAR] * 2), np.zeros(4, np.int64), np.zeros(4, np.int64))
+    cells = (published, np.array([FAR, NEAR] * 2), *[np.zeros(4, np.int64)] * 3)
     lines = np.random.default_rng(5).uniform(0, 9, (7, 2, 4))
     together = METRICS[name].measure(Posed(published, before, lines[:, 0], lines[:, 1], *cells))
     alone = [float(METRICS[name].measure(Posed(published, before, *line, *cells))) for line in lines]

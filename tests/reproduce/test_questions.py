@@ -94,7 +94,7 @@ def test_the_least_of_random_orders_is_that_of_all_pairs_of_orders() -> None:
     scores = [float(MEASURES.spearman(np.array(order, float), published)) for order in permutations(range(3))]
     expected = np.mean([min(pair) for pair in product(scores, repeat=2)])
     row = np.repeat([0, 1], 3)
-    twice = Posed(np.tile(published, 2), *[np.zeros(6)] * 4, np.array([""] * 6), row, row)
+    twice = Posed(np.tile(published, 2), *[np.zeros(6)] * 4, np.array([""] * 6), row, row, row)
     assert MEASURES.least_of_random_orders(twice) == pytest.approx(expected)
 
 

@@ -21,8 +21,8 @@ from numasim.reproduce.csv_files import scores_csv, table_csv
 from numasim.reproduce.findings import Findings, _worst
 from numasim.reproduce.programs import question
 from numasim.reproduce.study import Paper, Tried
-from numasim.reproduce.table_cells import Ceiling, Role, Score, ScoreBound
-from numasim.reproduce.terminal import markdown, page, print_scores, write_pages
+from numasim.reproduce.table_cells import Ceiling, Role, Score, ScoreBound, SimpleScore
+from numasim.reproduce.terminal import markdown, page, print_sheet, write_pages
 from numasim.reproduce.text import bound_sentence, markdown_text, nearest_tried, role_counts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "verification"))
@@ -119,7 +119,7 @@ def test_only_values_that_are_printed_and_can_be_missed_count_for_a_role() -> No
 
 def test_the_printed_counts_are_those_of_the_csv_files(tmp_path: Path) -> None:
     folder = tmp_path / "report"
-    write_pages(replace(small(), tables=made_up().tables[:2]), folder)
+    write_pages(replace(made_up(), tables=made_up().tables[:2]), folder)
     assert counts_by_role.main([str(folder)]) == 0
     (first, *_) = sorted((folder / "tables").iterdir())
     first.write_text("\n".join(first.read_text().splitlines()[:-1]))
@@ -189,7 +189,10 @@ def test_nothing_that_a_study_says_is_markup() -> None:
             learned=(hostile,),
             tried=(Tried("times", hostile, hostile, 0.1, 0.2, True, False, hostile),),
         ),
-        scores=tuple(replace(score, unknown=hostile, remark=hostile, bound=None) for score in made_up().scores),
+        scores=tuple(
+            replace(score, unknown=hostile, rule=hostile, simple=(SimpleScore(hostile, 0.5, 0.4, 1),), bound=None)
+            for score in made_up().scores
+        ),
     )
     text = page(found, {})
     assert "<script>alert" not in text
@@ -291,7 +294,7 @@ def test_scores_have_their_ceiling_in_csv_and_on_the_terminal() -> None:
     assert [row["ceiling"] for row in rows(scores_csv(found))] == ["0.0123"]
     console = Console(width=120, color_system=None, force_terminal=True)
     with console.capture() as capture:
-        print_scores(found.scores, console)
+        print_sheet(found, console)
     lines = capture.get().splitlines()
     assert next(line for line in lines if "class" in line).split()[-1] == "ceiling"
     assert next(line for line in lines if "times" in line).split()[-1] == "1.2%"

@@ -9,16 +9,21 @@ from cells_by_hand import cell, table
 from made_up_findings import TABLES, made_up
 from rich.console import Console
 
-from numasim.reproduce.table_cells import Score
-from numasim.reproduce.terminal import print_scores, print_table
+from numasim.reproduce.table_cells import TRUTH, Interval, Score
+from numasim.reproduce.terminal import print_sheet, print_table
 from numasim.reproduce.text import (
     beats_null,
     bound_text,
     column_label,
+    counts_of,
     error_text,
+    interval_text,
     met,
     number_text,
     published_text,
+    rules_text,
+    score_number,
+    simulated_estimate,
     simulated_text,
     table_name,
     verdict,
@@ -55,10 +60,21 @@ def test_numbers_have_four_digits(value: float | None, unit: str, text: str) -> 
     assert number_text(value, unit) == text
 
 
-def test_a_simulated_value_has_half_its_interval_in_percent() -> None:
-    assert simulated_text(cell("a", 1.0, 20.0, 20.2)) == "20.10 ±6.3%"  # t * error / mean: 12.706 * 0.1 / 20.1
+def test_a_simulated_value_has_half_its_interval_in_plain_decimals_or_its_seeds() -> None:
+    assert simulated_text(cell("a", 1.0, 20.0, 20.2)) == "20.10 ± 1.3"  # t * error: 12.706 * 0.1
+    assert simulated_text(cell("a", 1.0, 1.0, 2.0)) == "1.500 (1.000 to 2.000)"  # half: 12.706 * 0.5
+    assert simulated_text(cell("a", 1.0, 0.0, 0.2)) == "0.1000 (0 to 0.2000)"
     assert simulated_text(cell("a", 1.0, 20.0)) == "20.00"
     assert simulated_text(cell("a", 1.0)) == "-"
+
+
+def test_a_statement_has_a_number_of_seeds_and_no_interval() -> None:
+    one = cell("a", 1.0, 1.0, 1.0, 0.0, unit=TRUTH)
+    assert (published_text(one), simulated_text(one), error_text(one)) == ("yes", "2 of 3 seeds", "1 of 3 not")
+    assert math.isnan(simulated_estimate(one).high)
+    score = Score("claims", "claims-held", 11 / 12, Interval(0.9, 1.0), null=0.5, bound=1, cells=4)
+    assert (score_number(score, score.value), bound_text(score)) == ("3.7 of 4", "≥ 4 of 4")
+    assert interval_text(score, score.seeds) == "-"
 
 
 def test_errors_fit_their_unit() -> None:
@@ -85,7 +101,7 @@ def test_bounds_are_met_from_the_side_that_the_metric_asks() -> None:
     assert (met(error), met(agreement)) == (False, True)
     assert (beats_null(error), beats_null(agreement)) == (False, True)
     assert (bound_text(error), bound_text(agreement)) == ("≤ 80.0%", "≥ 80.0%")
-    assert verdict([error, agreement]) == "1 of 2 bounds are met; the null model is beaten in 1 of 2."
+    assert verdict([error, agreement]) == "1 of 2 bounds are met; 1 of 2 scores are better than the best simple rule."
 
 
 @pytest.mark.parametrize("width", [NARROW, WIDE])
@@ -103,13 +119,14 @@ def test_every_value_is_printed_in_full(identity: str, width: int) -> None:
 
 
 def test_the_score_sheet_has_a_line_for_each_class() -> None:
-    scores = made_up().scores
-    text = printed(WIDE, print_scores, scores)
-    lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
-    for score in scores:
-        assert score.metric in lines[score.name]
-        assert str(score.cells) in lines[score.name].split()
-    assert "to guess it everywhere scores" in text
+    found = made_up()
+    text = printed(WIDE, print_sheet, found)
+    lines = text.splitlines()
+    for score in found.scores:
+        assert any({score.name, score.metric, str(score.cells)} <= set(line.split()) for line in lines)
+        assert f"{score.name}: {rules_text(score) or 'no simple rule'}" in " ".join(text.split())
+    for line in counts_of(found):
+        assert line in " ".join(text.split())
 
 
 def test_tables_without_a_number_have_their_own_name() -> None:

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from numasim.reproduce.printed_twice import least_error
 from numasim.reproduce.scores import class_scores, table_scores
+from numasim.reproduce.simple_rules import mean_of_the_others, rises
 from numasim.reproduce.study import ScoreRule, read_study
 from numasim.reproduce.table_cells import Interval, Role, Score, Table
+from numasim.reproduce.text import beats_null, rules_text
 
 MEASURES = read_study("thesis").part("measures")  # reading it adds the thesis' metrics
 TIMES = ScoreRule("times", "mape", 0.15)
@@ -67,8 +69,11 @@ def test_signs_are_taken_against_the_simulated_baseline() -> None:
     ]
     found = only([table(cells)], ScoreRule("signs", "sign-agreement", 0.8, of="times"))
     assert (found.cells, found.value, found.null) == (2, 0.5, 0.5)
-    assert found.remark.startswith("2 of 2 published values change in one direction")
-    assert found.remark.endswith("100%")
+    assert found.rule == "a random guess"
+    up = ScoreRule("signs", "sign-agreement", 0.8, of="times", simple={"every change is upward": rises})
+    risen = only([table(cells)], up)
+    assert (risen.null, risen.rule) == (0.5, "a random guess")  # both values fall, so the rule scores 0
+    assert [each.value for each in risen.simple] == [0.0, 0.5]
 
 
 def test_each_variant_is_ranked_once_the_fitted_too() -> None:
@@ -85,7 +90,30 @@ def test_each_variant_is_ranked_once_the_fitted_too() -> None:
     assert found.null == 0.0  # the null model predicts 5, 5 and 5, which have no order
 
 
-# ---- the null model ----
+# ---- simple rules ----
+
+
+def test_the_best_of_several_simple_rules_stands_beside_the_score() -> None:
+    cells = [cell(row, value, 2.0) for row, value in zip("abc", (1.0, 2.0, 6.0), strict=True)]
+    rules = {
+        "nothing": 0.0,
+        "by row": {"a": 1.0, "b": 2.0, "c": 5.0},
+        "the others": mean_of_the_others,
+        "one of them exactly": {"a": 1.0},
+    }
+    found = only([table(cells)], ScoreRule("times", "mean-absolute-error", simple=rules))
+    assert {each.rule: each.value for each in found.simple} == pytest.approx(
+        {"nothing": 3, "by row": 1 / 3, "the others": (3 + 1.5 + 4.5) / 3, "one of them exactly": 0}
+    )
+    assert (found.rule, found.null, found.against_null) == ("by row", pytest.approx(1 / 3), pytest.approx(5 / 3))
+    assert beats_null(found) is False
+    assert rules_text(found).startswith("one of them exactly 0.000, by row 0.333, ")
+
+
+def test_a_rule_may_know_the_names_of_cells() -> None:
+    cells = [cell(row, value, 2.0) for row, value in zip("abc", (1.0, 2.0, 6.0), strict=True)]
+    rule = {"doubles from a to c": lambda posed, cells: [{"a": 1, "b": 2, "c": 4}[cell.row] for cell in cells]}
+    assert only([table(cells)], ScoreRule("times", "mean-absolute-error", simple=rule)).null == pytest.approx(2 / 3)
 
 
 def test_the_null_model_is_scored_on_the_cells_that_have_one() -> None:
