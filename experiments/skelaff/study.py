@@ -135,7 +135,7 @@ STUDY = make_study(
             1,
             simple={
                 "cyclic is better on NUMA16, both alike on NUMA32": FAR_MEMORY,
-                "the same, but bind for Yada on NUMA16, by Figure 7": FIGURE_7,
+                "the heuristic of Figure 7 on NUMA16, both alike on NUMA32": FIGURE_7,
             },
         ),
     ),

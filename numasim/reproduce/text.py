@@ -220,10 +220,10 @@ def rule_text(score: Score) -> str:
 
 
 def rules_text(score: Score) -> str:
-    """Return all simple rules of a score, the best first, such as ``no effect 12.0%, a guess 50.0%``."""
+    """Return all simple rules of a score, the best first, such as ``no effect: 12.0%; a guess: 50.0%``."""
     rising = METRICS[score.metric].rising
     ordered = sorted(score.simple, key=lambda each: -each.value if rising else each.value)
-    return ", ".join(f"{each.rule} {score_number(score, each.value, each.cells)}" for each in ordered)
+    return "; ".join(f"{each.rule}: {score_number(score, each.value, each.cells)}" for each in ordered)
 
 
 def worst_ablation(score: Score, found: Findings) -> tuple[str, float, float] | None:

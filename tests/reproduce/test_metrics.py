@@ -31,7 +31,9 @@ def measured(
     unknown = [math.nan] * len(published)
     before, before_simulated = baseline or (unknown, unknown)
     values = map(np.array, (published, before, simulated, before_simulated, unknown))
-    columns = map(np.array, (quantity or [""] * len(published), row or [0] * len(published), *[[0] * len(published)] * 2))
+    columns = map(
+        np.array, (quantity or [""] * len(published), row or [0] * len(published), *[[0] * len(published)] * 2)
+    )
     return float(METRICS[name].measure(Posed(*values, *columns)))
 
 

@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from numasim.reproduce.programs import question
 from numasim.reproduce.study import Paper, Tried
 from numasim.reproduce.table_cells import Ceiling, Role, Score, ScoreBound, SimpleScore
 from numasim.reproduce.terminal import markdown, page, print_sheet, write_pages
-from numasim.reproduce.text import bound_sentence, markdown_text, nearest_tried, role_counts
+from numasim.reproduce.text import bound_sentence, markdown_text, nearest_tried, role_counts, score_number
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "verification"))
 
@@ -135,6 +136,41 @@ def test_the_page_refers_to_nothing_outside(findings: Findings) -> None:
     targets = [value for _, fields in tags for name, value in fields.items() if name in ("src", "href")]
     assert targets
     assert all(str(target).startswith(("#", "data:")) for target in targets)
+
+
+class Unfolded(HTMLParser):
+    """The texts of a page that a reader sees before opening a folded part, with the summaries of folded parts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag in ("details", "summary", "style"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("details", "summary", "style"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open in ([], ["details", "summary"]):
+            self.texts.append(data)
+
+
+MOST_WORDS = 2500
+
+
+def test_a_page_is_short_before_its_tables_are_unfolded(findings: Findings) -> None:
+    html = page(findings, {})
+    seen = " ".join(" ".join(Unfolded(html).texts).split())
+    assert len(seen.split()) < MOST_WORDS / 2
+    assert "76,063,619" in html
+    assert "76,063,619" not in seen  # a published value
+    for score in findings.scores:
+        assert score_number(score, score.value) in seen
 
 
 def test_every_published_and_simulated_number_stands_on_the_page(findings: Findings) -> None:

@@ -107,7 +107,7 @@ def test_the_best_of_several_simple_rules_stands_beside_the_score() -> None:
     )
     assert (found.rule, found.null, found.against_null) == ("by row", pytest.approx(1 / 3), pytest.approx(5 / 3))
     assert beats_null(found) is False
-    assert rules_text(found).startswith("one of them exactly 0.000, by row 0.333, ")
+    assert rules_text(found).startswith("one of them exactly: 0.000; by row: 0.333; ")
 
 
 def test_a_rule_may_know_the_names_of_cells() -> None:
