@@ -30,6 +30,10 @@ def page(request: pytest.FixtureRequest, browser: Browser, page_file: Path) -> I
         yield opened
 
 
+def unfold(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+
+
 def test_every_picture_is_there_and_says_what_it_shows(page: Page) -> None:
     pictures = page.locator("img").evaluate_all(
         "all => all.map(one => [one.complete, one.naturalWidth, one.naturalHeight, one.alt.length])"
@@ -39,6 +43,7 @@ def test_every_picture_is_there_and_says_what_it_shows(page: Page) -> None:
 
 
 def test_nothing_reaches_over_the_edge_of_the_page(page: Page) -> None:
+    unfold(page)
     wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     assert wide <= window
     beyond = page.locator("section, p, h1, h2, h3, nav, dl, ul").evaluate_all(
@@ -48,6 +53,7 @@ def test_nothing_reaches_over_the_edge_of_the_page(page: Page) -> None:
 
 
 def test_what_is_wider_than_the_page_can_be_scrolled(page: Page) -> None:
+    unfold(page)
     cut = page.locator(".wide, figure").evaluate_all(
         "all => all.filter(one => one.scrollWidth > one.clientWidth)"
         ".filter(one => getComputedStyle(one).overflowX != 'auto').length"
@@ -59,7 +65,12 @@ def test_the_score_sheet_is_seen_with_every_class(page: Page) -> None:
     sheet = page.locator("#scores")
     assert sheet.is_visible()
     names = [score.name for score in made_up().scores]
-    for sheet_part in sheet.locator("table").all():
+    first, folded = sheet.locator("table").all()
+    assert first.is_visible()
+    assert not folded.is_visible()
+    sheet.locator("summary").first.click()
+    assert folded.is_visible()
+    for sheet_part in (first, folded):
         assert [row.split("\t")[0] for row in sheet_part.locator("tbody tr").all_inner_texts()] == names
 
 
@@ -67,6 +78,7 @@ def test_the_score_sheet_is_seen_with_every_class(page: Page) -> None:
 def test_text_can_be_read_in_both_schemes(browser: Browser, page_file: Path, scheme: str) -> None:
     opened = open_page(browser, color_scheme=scheme)
     opened.goto(page_file.as_uri())
+    unfold(opened)
     ratios = opened.evaluate(CONTRASTS)
     opened.context.close()
     assert min(ratios) >= 4.5  # the least contrast of the Web Content Accessibility Guidelines, level AA
@@ -94,6 +106,7 @@ def test_it_prints_on_paper(browser: Browser, page_file: Path) -> None:
     opened.goto(page_file.as_uri())
     printed = opened.pdf(format="A4")
     opened.emulate_media(media="print")
+    assert opened.locator("#table-3-4 table").is_visible()  # on paper nothing is folded
     opened.set_viewport_size({"width": 718, "height": 1000})  # A4 without its margins, at 96 pixels an inch
     cut = opened.locator("table").evaluate_all("all => Math.max(...all.map(one => one.getBoundingClientRect().right))")
     opened.context.close()
