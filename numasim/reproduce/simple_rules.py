@@ -63,9 +63,10 @@ def _printed(cell: Cell, predicted: float, published: float) -> float:
 
 
 def best_rule(metric: str, scores: Sequence[SimpleScore]) -> SimpleScore | None:
-    """Return the best of the rules that predict the most cells; None without a rule."""
-    most = max((each.cells for each in scores), default=0)
-    among = [each for each in scores if each.cells == most]
+    """Return the best of the rules that predict the most cells; None without a rule that has a score."""
+    known = [each for each in scores if not math.isnan(each.value)]
+    most = max((each.cells for each in known), default=0)
+    among = [each for each in known if each.cells == most]
     return (max if METRICS[metric].rising else min)(among, key=lambda each: each.value, default=None)
 
 
