@@ -70,7 +70,7 @@ Hashes = dict[str, list[str]]  # path in the folder -> hashes of the possible co
 
 @dataclass(frozen=True)
 class FolderKind:
-    """A command, and the files that it writes to its folders.
+    """The command that owns a folder, and the names of the state files that the command writes there.
 
     ``state`` has, for each sub-folder ("." for the folder itself), a pattern of the names of its state files.
     """

@@ -73,7 +73,7 @@ def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
 
 
 def _without_memory(frame: pd.DataFrame, specs: Collection[RunSpec]) -> list[str]:
-    """Return a remark for each task graph in a file that moves no bytes in any run."""
+    """Return a remark for each file of a task graph whose finished runs all move no bytes."""
     from numasim.engine.remarks import without_memory
     from numasim.workload.parameters import WorkloadFile
 

@@ -68,7 +68,7 @@ class Outlook(Enum):
 
 
 class Prober:
-    """The interpreter of one run. A *position* is a worker or, with the next number, an extra producer of tasks."""
+    """The interpreter of one run. A *position* is a worker's number; the number after the last is an extra producer."""
 
     def __init__(self, plan: StealPlan, seed: int) -> None:
         """Decode ``plan``; draws follow from ``seed``."""
@@ -413,8 +413,8 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
 
 
 def is_due(every: int, tasks: int, polled: int) -> bool:
-    """Return whether the number of a worker's executed tasks has passed a multiple of ``every`` since ``polled`` tasks,
-    its number at the last probes between tasks; ``tasks`` is its number now.
+    """Return whether a multiple of ``every`` is above ``polled`` and at most ``tasks``: the numbers of tasks that a
+    worker had executed at its last probes between tasks, and has executed now.
     """
     return tasks // every > polled // every
 

@@ -155,10 +155,10 @@ def shared_graph(part: Part, cell: Cell, directory: Path) -> Path:
 
 
 def _run_virtual(part: Part, cell: Cell, seed: int, directory: Path, folder: Path, stored: StoredRuns) -> None:
-    """Predict and run one repeat in virtual time.
+    """Predict one repeat by simulation, run it on the C runtime in virtual time, and put the outcome into ``stored``.
 
-    With model costs, all counters are compared. With measured costs, the program is first recorded, and the repeat is
-    predicted from this recording.
+    With model costs all counters of both are compared, and the differences are stored. With measured costs a serial run
+    is first recorded, the repeat is predicted from this recording, and the counters of both are stored.
     """
     file, path = part.file, folder / "cell.plan"
     graph = shared_graph(part, cell, directory) if file.exact else folder / f"{seed}.json"

@@ -232,7 +232,10 @@ def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: 
 
 
 def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
-    """Return (the run with all shortcuts, the run event by event), on every engine; assert that results are equal."""
+    """Run the plan logged, event by event, and unlogged with all shortcuts, on every engine; assert that all are equal.
+
+    Return (the logged run, the run event by event).
+    """
     unlogged = (_outcome(plan, seed, engine, logged=False) for engine in ENGINES)
     fast, slow, *_ = outcomes = [_outcome(plan, seed), _outcome(event_by_event(plan), seed), *unlogged]
     _the_same(outcomes)

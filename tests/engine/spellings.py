@@ -114,10 +114,10 @@ class Program:
     initialised: bool
 
     def groups(self, iterations: bool, tells_apart: bool, producers: bool, effects: Effects) -> Iterator[Spellings]:
-        """Yield groups of spellings; the spellings of one group have the same meaning.
+        """Yield groups of spellings; the runs of one group have to be equal.
 
-        With ``iterations`` the strategy goes by iterations; with ``tells_apart`` the strategy has tiers or labels; with
-        ``producers`` the runtime has a producer.
+        ``iterations`` (the strategy goes by iterations) leaves out phases that are written out. ``tells_apart`` (the
+        strategy has tiers or labels) and ``producers`` (the runtime has a producer) separate tasks from ranges.
         """
         tasks = [*self._ways("tasks", iterations)]
         if not all(part.plain for part in self.parts):
@@ -237,13 +237,13 @@ def end_of(run: Run, engine: str, program: Path | None = None) -> dict[str, Any]
 
 
 def goes_by_iterations(strategy: StrategySpec) -> bool:
-    """Tell whether a strategy treats iterations differently."""
+    """Return whether a strategy has a controller, or levels or dispatch rules for some iterations only."""
     entries = [*strategy.steal, *(strategy.dispatch or ())]
     return strategy.tune is not None or any(entry.iterations is not None for entry in entries)
 
 
 def seen(result: Result) -> dict[str, Any]:
-    """Return the results of a run that do not depend on the names of tasks."""
+    """Return the results of a run in which no id of a task occurs: these have to be equal for all spellings."""
     totals = {name: result.counters[name] for name in ("makespan_ps", "page_faults")}
     workers = {name: result.workers[name].tolist() for name in (*COUNTS, *TIME)}
     nodes = {name: getattr(result, name).tolist() for name in ("node_bytes", "node_attempts", "node_success")}

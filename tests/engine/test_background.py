@@ -60,7 +60,7 @@ def test_the_smallest_rest_is_enough_to_end() -> None:
 
 
 def test_busy_shares_are_those_of_the_program() -> None:
-    """The counter is a share of the controller's bandwidth; tables over time show a share of what others leave."""
+    """Counters are shares of the whole bandwidth; tables over time show shares of what the background leaves."""
     plan = reading(0, Background(nodes=((0, HALF),)))
     far = reading(1, Background(links=(((0, 1), HALF // 2),)), link=3.2)
     assert (simulated(plan).counters["imc_busy_max"], simulated(far).counters["link_busy_max"]) == (0.5, 0.5)

@@ -149,9 +149,9 @@ def test_only_one_round_in_so_many_leaves_the_thief() -> None:
 
 
 def test_a_call_that_has_ended_is_no_child_to_leap_after() -> None:
-    """Worker 1 steals the rest of the call, ends the call, goes on with the root, and begins the other child at once.
+    """Task 1 is a call. Worker 1 steals its continuation, ends it, goes on with the root, and begins task 3 at once.
 
-    Worker 0 then takes the root from worker 1 and waits. Nobody took the other child from a queue: there is no thief.
+    Worker 0 then takes the root from worker 1 and waits for task 3. No thief took task 3 from a queue.
     """
     work = graph(task(call(task(2000 * NS), 500 * NS), task(5000 * NS), WAIT))
     how = stealing({"from": "thief"}, {"from": "others"}, join="leapfrog", spawn="work-first")

@@ -152,8 +152,8 @@ def test_a_timed_sleep_ends_by_itself_or_by_a_wake_up(first_ns: int, looks_ns: i
     [({"share": 2}, 9, 5), ({"share": 2}, 8, 4), ({"count": 3}, 8, 3), ({"busy_share": 2}, 8, 3)],
 )
 def test_only_some_workers_search(cap: dict[str, int], workers: int, searchers: int) -> None:
-    # A worker beyond the cap sleeps without a probe. Workers become idle one by one at the start: with busy_share 2 the
-    # fourth is refused, since 2 * 3 is not below the 4 workers that are not idle then.
+    # A worker beyond the cap sleeps without a probe. Workers become idle one by one at the start. With busy_share 2 the
+    # fourth may not search: 3 of 8 workers search already, 4 are not idle, and 2 * 3 is not below 4.
     how = resting(searchers=cap, sleep={"recheck": "last"})
     seen = run(graph(task(50_000 * NS)), workers, ALL, how, machine=toy(cores=9))
     assert sum(attempts > 0 for attempts in seen.of_worker("steal_attempts")) == searchers

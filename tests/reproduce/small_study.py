@@ -60,9 +60,9 @@ PUBLISHED = {
 
 
 def write_study(folder: Path, old: str = "", new: str = "", more: str = "", **published: str) -> Path:
-    """Write the study to ``folder`` with ``new`` in place of ``old`` in its code, and ``more`` before its end.
+    """Write the study to ``folder``; in its code ``new`` replaces ``old``, and ``more`` replaces the line ``# here``.
 
-    ``published`` are the texts of further CSV files, by name.
+    ``published`` has the texts of CSV files by name; these files are added to those of the study, or replace them.
     """
     assert old in STUDY
     (folder / "published").mkdir(parents=True, exist_ok=True)

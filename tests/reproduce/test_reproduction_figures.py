@@ -148,7 +148,7 @@ def test_the_shaded_side_is_the_better_one(metric: str, better: float) -> None:
 
 def test_an_ablation_is_coloured_by_what_it_does_to_the_score() -> None:
     ablations = [Ablation(str(value), "", (score(value),)) for value in (0.1, 0.2, 0.05)]
-    # the ablations' runs are not those of the score of the whole study
+    # Colours compare with the first ablation (0.1), since the study's score (0.13) comes from other runs.
     (axes,) = ablation_figure([score(0.13, bound=0.15)], ablations).axes
     assert [bar.get_width() for bar in bars(axes)] == [0.1, 0.2, 0.05]
     expected = [FULL_COLOUR, WORSE_COLOUR, BETTER_COLOUR]

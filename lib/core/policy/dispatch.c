@@ -229,7 +229,7 @@ static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     return best;
 }
 
-/* Return the queue that a rule with conditions on the task and its objects chooses, or NS_UNKNOWN. */
+/* Return the queue with room that a rule with conditions on the task and its objects chooses, or NS_UNKNOWN. */
 static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t node;

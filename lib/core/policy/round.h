@@ -70,8 +70,8 @@ static inline uint32_t ns_segment_draw(const ns_plan *plan, uint32_t segment, ns
     return plan->queue[first + ns_stream_below(stream, size)];
 }
 
-/* Return whether a level with this `every` (0: never polled) is due: the worker has executed `tasks` tasks, had
- * executed `polled` tasks at its last poll, and has passed a multiple of `every` in between. */
+/* Return whether a level with this `every` (0: never polled) is due: a multiple of `every` is above `polled` and at
+ * most `tasks`, the numbers of tasks that the worker had executed at its last poll, and has executed now. */
 static inline bool ns_is_due(uint32_t every, int64_t tasks, int64_t polled) {
     return every && tasks / every > polled / every;
 }
@@ -89,7 +89,7 @@ static inline bool ns_in_force(const ns_level *level, const ns_view *view) {
     return off == ((level->flags & NS_FLAG_UNLESS) != 0);
 }
 
-/* Return whether a level or rule is always in force: in all iterations, without a switch, a gate, and a restriction to
+/* Return whether a level or rule is always in force: in all iterations, without a switch, a gate, or a restriction to
  * tasks of some tiers (kinds of tasks, enum ns_tier). */
 static inline bool ns_is_unconditional(const ns_level *level) {
     return level->first_iteration == 0 && level->last_iteration == UINT32_MAX && level->toggle == NS_NONE8 &&

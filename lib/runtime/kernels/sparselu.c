@@ -44,7 +44,7 @@ static const ns_parameter PARAMETERS[] = {
     {"ps_per_1000_flops", NS_INTEGER, "117200", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
 };
 
-/* An operation of a step on block (row, column). */
+/* An operation on block (row, column) in step `step` of the decomposition. */
 typedef struct {
     const state *of;
     enum operation operation;
@@ -143,7 +143,7 @@ static float *block_at(const state *self, const numbers *in, int64_t row, int64_
     return in->of[block->region] + block->place * self->size * self->size;
 }
 
-/* Return whether a step is the first update of a block that fills in. */
+/* Return whether an operation is the first update of a block that did not exist at the start. */
 static bool is_first(const step *s) {
     return s->operation == UPDATE && info_of(s->of, s->row, s->column)->since == s->step;
 }

@@ -37,7 +37,8 @@ void ns_plan_file_destroy(ns_plan_file *self);
 /* Return whether threads can execute the program and the strategy. If not, `reader.problem` has the reason. */
 bool ns_plan_file_is_for_threads(ns_plan_file *self);
 
-/* Start a segment on the toucher's node: place or move the pages that it accesses in `pages`, and count its bytes.
- * `measured_ps` is its compute time, or -1 for the time in the plan. Return the time of the segment. */
+/* Start a segment on the toucher's node: in `pages`, place or move the pages of dynamic regions that the segment
+ * accesses, and count the bytes that the segment moves; without a task graph there are none. `measured_ps` is the
+ * segment's compute time, or -1 for the time in the plan. Return the time of the segment. */
 ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
                                    int64_t measured_ps);

@@ -65,12 +65,12 @@ class Thief(Component):
         lazy_queues: LazyQueues | None,
         pass_over: PassOver | None,
     ) -> None:
-        """``proceed`` is called with a worker that has found a task, or whose join has ended. ``lines`` are the cache
-        lines of queues if requests for lines queue up (model 5.6), ``resting`` the rules for idle workers if any.
+        """``proceed`` is called with a worker that has found a task, or whose join has ended.
 
-        The last two arguments are shortcuts: queues that are brought up to date when another worker looks at them, and
-        a function (worker, end of the back-off, time of the next change) that counts the fruitless rounds between the
-        two times and returns how long they take, in ps.
+        ``lines`` are the cache lines of queues, or None if requests for lines do not queue up (model 5.6). ``resting``
+        has the rules for idle workers, or None. Two shortcuts, or None: ``lazy_queues`` are brought up to date when
+        another worker looks at them; ``pass_over`` (worker, end of the back-off, time of the next change) counts the
+        fruitless rounds that end before the change, and returns their time in ps, or 0.
         """
         super().__init__(run)
         self._gated = run.live.count

@@ -162,7 +162,7 @@ class IdleSpec(CheckedModel):
 
     @property
     def _chains(self) -> bool:
-        """Return whether a worker that finds a task wakes a sleeper, at least if no other worker searches."""
+        """Return whether a worker wakes sleepers when it finds a task: always, or if it was the last searcher."""
         return self.wake.chain > 0 and self.wake.chain_by != "woken"
 
     def _problems(self) -> Iterator[str]:

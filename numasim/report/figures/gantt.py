@@ -46,8 +46,8 @@ F64 = npt.NDArray[np.float64]
 class Rows:
     """The layout of rows that are grouped by node.
 
-    ``order`` has the rows from top to bottom, ``place`` the centre of each row; ``thickness`` is the height of a row.
-    ``node_place`` has the centre of each group of ``nodes``. ``height`` is the height of the whole layout.
+    ``order`` has the numbers of the rows from top to bottom, ``place[row]`` the centre of a row. ``thickness`` is the
+    height of a row, ``height`` the height of all rows. ``node_place`` has the centre of the rows of each of ``nodes``.
     """
 
     order: npt.NDArray[np.int64]

@@ -1,9 +1,9 @@
 """The stencils of LAWS (Chen and Guo 2015, Table III): heat, sor, 9p, 6p and 25p, each also with an irregular tree.
 
-A sweep computes every point from its neighbours. The operations of a point are the additions, subtractions
-and multiplications of a formula. In the formulas, u is the old value, n1 the sum of the nearest values (up, down, left,
-right; in three dimensions also before and behind), and n2 to n4 the sums of the values two to four steps away along the
-axes:
+A sweep computes every point from its neighbours. In the formulas below, u is the old value, n1 the sum of the nearest
+values (up, down, left, right; in three dimensions also before and behind), and n2 to n4 the sums of the values two to
+four steps away along the axes. After each formula stands the number of its additions and subtractions, and of its
+multiplications; together these are the operations of a point.
 
 - heat, as in the example of Cilk: ``u + cx (up - 2 u + down) + cy (left - 2 u + right)``: 6 and 4.
 - sor: ``w/4 n1 + (1 - w) u``, with both factors computed before: 4 and 2. Half sweeps update red and black points.

@@ -61,7 +61,9 @@ class UtsParameters(WorkloadParameters):
     ] = Field("binomial", description="The kind of tree (Olivier et al., LCPC 2006).")
     tree_seed: Seed = Field(0, description="Seed of the tree, the same in all runs and repeats.")
     root_children: Annotated[Whole, Field(ge=1, le=100_000)] | None = Field(
-        None, description="Children of the root; 2,000 by default. Geometric: the mean number; 4 by default."
+        None,
+        description="Binomial: number of children of the root; 2,000 by default. Geometric: mean number of children of "
+        "the root, from which the means at other depths follow; 4 by default.",
     )
     children: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
         None, description="Binomial: number of children of an inner node other than the root, 8 by default."

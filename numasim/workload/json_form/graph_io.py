@@ -167,7 +167,7 @@ def _value(walk: JsonWalk, path: FieldPath) -> Any:
 
 
 def _sample(walk: JsonWalk) -> Any:
-    """Return the value, which should be an object, for the error message; a short stand-in if the value is too long."""
+    """Return the value that stands where an object is needed, for the error message; ``[[]]`` if it is too long."""
     try:
         return walk.value()
     except LongValueError:

@@ -215,7 +215,7 @@ class RangeEntry(Model):
     high_ps: Time | None = Field(None, description="The longest compute time of an item; times are drawn uniformly.")
     compute_ps: AmountsEntry | None = Field(
         None,
-        description="In place of `low_ps` and `high_ps`: the compute time of each item, or a table of compute times.",
+        description="In place of `low_ps` and `high_ps`: the compute time of each item, or a table to draw times from.",
     )
     kernel: str = Field("", description="Name of the kernel.")
     accesses: list[TemplateEntry] = Field(

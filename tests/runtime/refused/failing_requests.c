@@ -106,7 +106,7 @@ static void loop(ns_task *self, void *arguments, int64_t first, int64_t last) {
     for (int64_t at = first; at < last; at++) step(self);
 }
 
-/* The arguments of a chain in which each task waits for the previous task. */
+/* The arguments of one task of a chain, in which each task depends on the previous task. */
 typedef struct {
     int *at, expected;
 } turn;

@@ -188,13 +188,13 @@ BODY(count_tree) {
     require(spawned == (1 << 11) - 1, "a plain join waits for a typed child");
 }
 
-/* Tasks with no argument, several, and as many as possible, some with names that the runtime uses itself. */
+/* These tasks have no argument, several, or as many as NS_TASK allows. Some tasks and some arguments have the name of a
+ * variable in the functions that NS_TASK makes. */
 NS_TASK(int64_t, seven) {
     (void)self;
     return 7;
 }
 
-/* A task may have the name of a variable in the functions that NS_TASK makes. */
 NS_TASK(int64_t, order, int64_t, n) {
     (void)self;
     return n;

@@ -58,7 +58,7 @@ class Faults:
 
 
 def spec_of(folder: Path, repeat: int) -> SweepSpec:
-    """Return a sweep of one cell, which is read before any call fails."""
+    """Return a sweep of one cell. The sweep's file is read here, before calls are made to fail."""
     path = folder / f"sweep-{repeat}.yaml"
     path.write_text(f"{SPEC}repeat: {repeat}\nsweep: {{workers: [2]}}\n")
     return load_sweep(str(path))

@@ -75,7 +75,7 @@ typedef struct {
 /* The `self` of a body. The fields from `first` on are used only for tasks in lanes. */
 struct ns_task {
     ns_worker *worker;   /* the worker that runs the task now */
-    ns_task *whole;      /* without lanes: the task itself, a larger struct; else NULL */
+    ns_task *whole;      /* without lanes: the start of the task's record, of which this may be a copy; else NULL */
     ns_lane_slot *first; /* the slot of the first child of this task in the worker's lane */
     uint32_t children;   /* the number of children, which are in the slots from `first` on */
     uint32_t returned;   /* how many bytes of result the body has left in its arguments from NS_RESULT_AT on */

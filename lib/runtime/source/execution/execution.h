@@ -80,7 +80,7 @@ static inline void ns_thread_execute(ns_thread_worker *worker, ns_thread_task *t
 /* Set the flags of the pool that follow from its strategy, and the way of executing tasks. */
 void ns_thread_find_needs(ns_thread_pool *pool);
 
-/* ---- execution.c: functions that several ways share -------------------------------------------------------------- */
+/* ---- execution.c: functions that several ways of executing tasks share ------------------------------------------- */
 
 /* Execute tasks until the wait is over. */
 void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait);

@@ -21,11 +21,13 @@ typedef struct serial_part serial_part;
 typedef struct {
     ns_task task;
     serial_part *part;
-    uint32_t row;                /* the task's row in the recorder */
-    uint32_t outstanding;        /* children that the task has not joined */
-    uint32_t deferred;           /* outstanding children that have not begun */
-    uint32_t held;               /* number of locks that the task holds */
-    uint32_t first_group, group; /* the children spawned between two waits form a group: numbers of first and present */
+    uint32_t row;         /* the task's row in the recorder */
+    uint32_t outstanding; /* children that the task has not joined */
+    uint32_t deferred;    /* outstanding children that have not begun */
+    uint32_t held;        /* number of locks that the task holds */
+    /* The children spawned between two waits (joins, or gets of all futures) form a group; in the whole pool no two
+     * groups have the same number. */
+    uint32_t first_group, group; /* numbers of the task's first group and of its present group */
     bool oldest_first;           /* the order in which deferred children begin */
     bool getting;                /* when recording: the last call was a get of one of several outstanding futures */
     bool declared;               /* whether the task has declared work (ns_work) in this segment */

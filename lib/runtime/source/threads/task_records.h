@@ -27,7 +27,7 @@ struct ns_thread_task {
     ns_thread_task *parent;                    /* the parent, or NULL; of a free record: the next free record */
     char inlined[NS_INLINED_BYTES] NS_ALIGNED; /* the arguments */
     uint32_t pending;       /* number of spawned children less children that have ended on the task's worker */
-    ns_atomic_u32 returned; /* number of pending children that have ended on other workers */
+    ns_atomic_u32 returned; /* number of children that have ended on other workers; `pending` if all have ended */
     ns_worker *home;        /* the worker that allocated the record */
 };
 _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
