@@ -106,7 +106,9 @@ class Thief(Component):
     # ---- own queue -------------------------------------------------------------------------------------------------
 
     def seek(self, w: Worker) -> bool:
-        """Begin a task of agenda or queues, or probe for one; return whether the worker has something to run now."""
+        """Begin a task of the agenda (tasks that come before queues) or of queues, or probe for a task. Return whether
+        the worker has something to run now.
+        """
         if self._yield_ps and w.tasks != w.looked:
             w.looked = w.tasks
             w.owed_ps += self._yield_ps

@@ -62,10 +62,14 @@ class SearcherCap(CheckedModel):
 
     count: PositiveCount | None = Field(None, description="A worker searches if fewer than so many workers search.")
     share: PositiveCount | None = Field(
-        None, description="With d: a worker searches if d times the number of searching workers is below all workers."
+        None,
+        description="With d: a worker searches if d times the number of searching workers is below the number of all "
+        "workers.",
     )
     busy_share: PositiveCount | None = Field(
-        None, description="With d: a worker searches if d times the number of searching workers is below the busy ones."
+        None,
+        description="With d: a worker searches if d times the number of searching workers is below the number of "
+        "workers that are not idle.",
     )
 
     def _problems(self) -> Iterator[str]:

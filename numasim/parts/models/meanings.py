@@ -104,9 +104,9 @@ IDLE_CHAIN = {
 }
 WAKE_AT = {
     "every-push": "Every task.",
-    "no-searcher": "A task that comes while no worker searches that can take the task.",
+    "no-searcher": "A task that comes while no searching worker can take it.",
     "empty-queue": "A task that comes into an empty queue.",
-    "uncovered": "A task that comes into a queue with tasks, or while no worker searches that can take the task.",
+    "uncovered": "A task that comes into a queue with tasks, or while no searching worker can take it.",
 }
 WAKE_WHOM = {
     "newest": "The worker that went to sleep last.",

@@ -194,8 +194,8 @@ class TemplateEntry(AccessEntry):
     """An access of each item of a range; the offset is a linear function of i div d and i mod d of item i."""
 
     divisor: Annotated[int, Field(strict=True, ge=1, lt=2**62)] = Field(1, description="The divisor d of the number i.")
-    step_div: Step = Field(0, description="Bytes that the offset moves for each i div d.")
-    step_mod: Step = Field(0, description="Bytes that the offset moves for each i mod d.")
+    step_div: Step = Field(0, description="Bytes added to the offset, times i div d.")
+    step_mod: Step = Field(0, description="Bytes added to the offset, times i mod d.")
 
 
 class SegmentEntry(Model):
@@ -226,7 +226,7 @@ class RangeEntry(Model):
         description="The bytes that each item accesses on given nodes; no cache serves these bytes.",
     )
     fresh: AmountsEntry | None = Field(
-        None, description="The bytes of memory that each item touches for the first time, with a page fault a page."
+        None, description="The bytes of memory that each item touches for the first time; each page costs a page fault."
     )
     freed: AmountsEntry | None = Field(None, description="The bytes of memory that each item gives back, page by page.")
 
