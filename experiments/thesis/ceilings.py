@@ -1,42 +1,33 @@
-"""The best scores on the values of the thesis that any model can reach: prints, noise, digits, bytes (model 7.4)."""
+"""The best scores on the values of the thesis that any model can reach: prints, noise, bytes (model 7.4)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 
 from numasim.parts.unit_factors import GIGA, PS_PER_NS, PS_PER_S
 from numasim.report.answers.statistics import BOOTSTRAP_SEED
 from numasim.reproduce.metrics import FloatArray
-from numasim.reproduce.printed_twice import CellKey, ScoredClass, column_words, key_of, printed_twice, scored_classes
+from numasim.reproduce.printed_twice import CellKey, column_words, key_of, printed_twice
 from numasim.reproduce.scores import measured, scored_pairs
 from numasim.reproduce.study import ScoreRule, Study
 from numasim.reproduce.study_tables import Elsewhere
 from numasim.reproduce.table_cells import Ceiling, Cell, ScoreBound, Table
 
 BINDING = Elsewhere("5.2", "locality_binding_execution_time_s")
-SERIAL = Elsewhere("5.2", "serial_execution_time_s")
 OBLIVIOUS = Elsewhere("6.6", "numa_oblivious_execution_time_s")
-AFFINITY = Elsewhere("6.6", "affinity_aware_execution_time_s")
 DRAWS = 4000
 
 
 def ceilings(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[Ceiling, ...]:
     """Return all ceilings of the thesis."""
     again = "Section 6.4.2 starts from the previous contributions: Table 6.6 prints the times of Table 5.2 once more."
-    printed = "Tables 5.2 and 6.6 as printed; section 6.4.2 does not say that times were computed."
-    serial = "Table 5.2 as printed; section 5.6.1 does not say that times were computed."
-    classes = scored_classes(tables, rules)
     return (
         *printed_twice(study, tables, rules, [(BINDING, OBLIVIOUS)], again),
         noise_ceiling(study, tables, rules),
-        digits_ceiling(study, "locality binding over affinity-aware", BINDING, AFFINITY, printed, classes),
-        digits_ceiling(study, "serial over locality binding", SERIAL, BINDING, serial, classes),
         physics_ceiling(study),
     )
 
@@ -115,130 +106,6 @@ def _expectations(deviation: float) -> Callable[[Cell], FloatArray]:
         return drawn[key]
 
     return of
-
-
-# Digits: a column whose ratios to another column are numbers of few decimals was computed, not measured. The exact
-# values of printed numbers a and b lie within half a unit of the last digit, h_a and h_b, so that their ratio lies
-# between (a - h_a) / (b + h_b) and (a + h_a) / (b - h_b). By chance this interval includes a number of d decimals with
-# the probability p = width x 10^d, at most 1. The number of rows that do so by chance is a sum of unequal trials
-# (Poisson 1837), whose tail is computed exactly.
-
-DECIMALS = 2
-LEVEL = Fraction(1, 100)  # a column with a smaller probability by chance was computed
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """The ratio of two printed numbers; all fields are exact."""
-
-    value: Fraction
-    low: Fraction  # the least and the largest ratio that the printed digits allow
-    high: Fraction
-    nearest: Fraction  # the nearest number of few decimals
-    chance: Fraction  # the probability that a number of few decimals lies between low and high
-
-    @property
-    def of_few_decimals(self) -> bool:
-        """Return whether the printed digits allow the nearest number of few decimals."""
-        return self.low <= self.nearest <= self.high
-
-    @property
-    def rounding(self) -> float:
-        """Return the largest relative error of a value that was computed from the rounded ratio."""
-        return float(Fraction(1, 2 * 10**DECIMALS) / self.nearest)
-
-
-def ratio_of(over: Decimal, under: Decimal) -> Ratio:
-    """Return the ratio of two printed numbers, both larger than half a unit of their last digit."""
-    above, below = Fraction(over), Fraction(under)
-    low = (above - half_digit(over)) / (below + half_digit(under))
-    high = (above + half_digit(over)) / (below - half_digit(under))
-    step = Fraction(1, 10**DECIMALS)
-    first, last = math.ceil(low / step), math.floor(high / step)
-    near = round(above / below / step)
-    if first <= last:
-        near = min(max(near, first), last)
-    return Ratio(above / below, low, high, near * step, min(Fraction(1), (high - low) / step))
-
-
-def half_digit(value: Decimal) -> Fraction:
-    """Return half a unit of the last printed digit, such as 0.005 for 1.50."""
-    exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int), "published values are finite"
-    return Fraction(10) ** exponent / 2
-
-
-def tail(chances: Sequence[Fraction], successes: int) -> Fraction:
-    """Return the probability of at least so many ``successes`` in independent trials with these ``chances``."""
-    exactly = [Fraction(1)]
-    for chance in chances:
-        missed = [each * (1 - chance) for each in (*exactly, Fraction(0))]
-        made = [each * chance for each in (Fraction(0), *exactly)]
-        exactly = [one + other for one, other in zip(missed, made, strict=True)]
-    return sum(exactly[successes:], Fraction(0))
-
-
-def printed(study: Study, asked: Elsewhere) -> dict[str, Decimal]:
-    """Return the numbers of a column as printed, by row."""
-    table = study.tables[asked.table]
-    return {
-        label: Decimal(row[asked.column].strip()) for label, row in zip(table.labels, table.published.rows, strict=True)
-    }
-
-
-def digits_ceiling(
-    study: Study, name: str, over: Elsewhere, under: Elsewhere, source: str, classes: Sequence[ScoredClass]
-) -> Ceiling:
-    """Return whether the column ``under`` was computed from ``over``, and the least error that this rounding leaves."""
-    above, below = printed(study, over), printed(study, under)
-    ratios = {row: ratio_of(above[row], below[row]) for row in above if row in below}
-    rounded = {row: ratio for row, ratio in ratios.items() if ratio.of_few_decimals}
-    chance = tail([ratio.chance for ratio in ratios.values()], len(rounded))
-    errors = {row: ratio.rounding for row, ratio in rounded.items()} if chance <= LEVEL else {}
-    found = (each.bound(lambda cell: _least(under, errors, cell)) for each in classes if each.metric == "mape")
-    which = ", ".join(f"{float(ratio.nearest):.{DECIMALS}f}" for ratio in rounded.values())
-    where = f"{len(rounded)} of {len(ratios)} rows{f' ({which})' if which else ''}"
-    words = column_words(under)
-    return Ceiling(
-        name=name,
-        finding=f"The ratio of {column_words(over)} to {words} is a number of {DECIMALS} decimals in {where};"
-        f" chance does so with probability {float(chance):.2g}. {_conclusion(words, errors)}",
-        assumes="Assumes that digits of measured values have nothing to do with decimals of their ratio, row by row,"
-        " that this pair of columns was named beforehand (of n pairs looked at, chance does n times as well), and that"
-        " a perfect model predicts what was rounded, which lies anywhere within half a digit; one that has seen the"
-        " values may come nearer.",
-        source=source,
-        bounds=tuple(bound for bound in found if bound is not None),
-        no_bound=f"no cell of {words} is scored by its relative error." if errors else "nothing follows for any score.",
-        headings=("row", "ratio", "nearest", "off by", "the digits allow", "by chance", "of few decimals"),
-        rows=tuple(_digits_row(row, ratio) for row, ratio in ratios.items()),
-    )
-
-
-def _least(column: Elsewhere, errors: Mapping[str, float], cell: Cell) -> float | None:
-    """Return the least mean error of a cell: half of the largest error of rounding, None for other cells."""
-    if (cell.table, cell.column) != (column.table, column.column) or cell.row not in errors:
-        return None
-    return errors[cell.row] / 2
-
-
-def _conclusion(words: str, errors: Mapping[str, float]) -> str:
-    if not errors:
-        return "It is not concluded that either was computed."
-    most = max(errors.values())
-    return f"So {words} was computed, not measured; its rounding alone leaves each value uncertain by up to {most:.2%}."
-
-
-def _digits_row(row: str, ratio: Ratio) -> tuple[str, ...]:
-    return (
-        row,
-        f"{float(ratio.value):.{DECIMALS + 4}f}",
-        f"{float(ratio.nearest):.{DECIMALS}f}",
-        f"{float(abs(ratio.value - ratio.nearest)):.1e}",
-        f"±{float(ratio.high - ratio.low) / 2:.1e}",
-        f"{float(ratio.chance):.2g}",
-        "yes" if ratio.of_few_decimals else "no",
-    )
 
 
 # Physics: the part of a gain in time that the saved bytes explain at the published latencies. B fewer bytes from other

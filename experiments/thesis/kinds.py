@@ -1,4 +1,4 @@
-"""Kinds of tables of the thesis alone: memory latencies, placed rows of matrices, a t-test and a regression."""
+"""Kinds of tables of the thesis alone: memory latencies, placed rows of matrices, and a regression."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from numasim.reproduce.study_tables import (
     cells_of,
     noted,
     outcome,
-    planned_sum,
     table_of,
     wanted_for,
 )
@@ -97,66 +96,6 @@ class RowPlacement(Kind):
         placement = place(spec.strategy.placement, machine, workers, generate(spec.workload, folded=True))
         homes = row_homes(placement.page_homes(0), machine.page_bytes, int(cell.row) * self.element_bytes)
         return replace(cell, simulated=(float(np.count_nonzero(homes == self.nodes[cell.column])),))
-
-
-def paired_t_test(differences: Sequence[float]) -> dict[str, float]:
-    """Return the statistics of the paired t-test (Student 1908) of two or more differences that are not all equal."""
-    from scipy.stats import t as student
-
-    count = len(differences)
-    mean = math.fsum(differences) / count
-    squares = math.fsum((each - mean) ** 2 for each in differences)
-    variance = squares / (count - 1)
-    error = math.sqrt(variance / count)
-    ratio = mean / error
-    return {
-        "mean": mean,
-        "sum_of_squares": squares,
-        "variance": variance,
-        "variance_of_mean": variance / count,
-        "standard_error": error,
-        "t": ratio,
-        "p_one_sided": float(student.sf(ratio, count - 1)),
-    }
-
-
-@dataclass(frozen=True)
-class TTest(Kind):
-    """The paired t-test of two columns of another table; a difference is the first value minus the second.
-
-    Each row of the table is a statistic. The table has the printed statistics and, because the two may differ, the
-    statistics of the printed columns. The simulation has one test for each seed.
-    """
-
-    table: str
-    columns: tuple[str, str]
-
-    def unit(self, quantity: str) -> str:
-        """Return the unit of statistics, ""."""
-        return ""
-
-    def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """Plan the runs of both columns."""
-        other = setting.study.tables[self.table]
-        cells = {(cell.row, cell.column): cell for cell in cells_of(setting, other)}
-        asked = [[cells[label, column] for column in self.columns] for label in other.labels]
-        pairs = [[planned_sum(setting, cell, wanted_for(setting, other, cell)) for cell in pair] for pair in asked]
-        runs = tuple(run for pair in pairs for cell in pair for run in cell.runs)
-        return PlannedTable(runs, lambda done: self._fill(setting, table, [[c.filled(done) for c in p] for p in pairs]))
-
-    def _fill(self, setting: Setting, table: StudyTable, filled: Sequence[Sequence[Cell]]) -> Table:
-        compared = [(first, second) for first, second in filled if first.simulated and second.simulated]
-        published = [first.published - second.published for first, second in filled]
-        rows = [[a - b for a, b in zip(first.simulated, second.simulated, strict=True)] for first, second in compared]
-        tests = [paired_t_test(each) for each in zip(*rows, strict=True) if len(set(each)) > 1]
-        note = "" if len(compared) == len(filled) else f"{len(compared)} of {len(filled)} pairs are simulated"
-        recomputed, cells = paired_t_test(published), list[Cell]()
-        for cell in cells_of(setting, table):  # each printed statistic, then the same statistic of the printed columns
-            simulated = tuple(test[cell.row] for test in tests)
-            own = noted(replace(cell, quantity=cell.row, simulated=simulated), note)
-            cells += [own, replace(own, column="recomputed", published=recomputed[cell.row])]
-        means = tuple(math.fsum(each) / len(each) for each in rows)
-        return table_of(setting, table, cells, published_differences=tuple(published), simulated_differences=means)
 
 
 def least_squares(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:

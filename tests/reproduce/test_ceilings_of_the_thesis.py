@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
-from itertools import product
 
 import pytest
 from cells_by_hand import cell, table
-from hypothesis import given
-from hypothesis import strategies as st
 
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import ScoreRule, Study, read_study
@@ -81,15 +76,6 @@ def test_the_noise_of_ten_runs(ceilings: dict[str, Ceiling]) -> None:
     assert found["times, interaction"].value == pytest.approx(2 * error, rel=0.02)
 
 
-def test_the_affinity_aware_times_are_computed_in_five_of_six_rows(ceilings: dict[str, Ceiling]) -> None:
-    found = ceilings["locality binding over affinity-aware"]
-    assert list(column(found, "nearest").values()) == ["1.06", "1.11", "1.12", "1.11", "0.97", "0.95"]
-    assert [row for row, text in column(found, "of few decimals").items() if text == "no"] == ["SparseLU-single"]
-    (bound,) = found.bounds
-    rounding = sum(0.0025 / ratio for ratio in (1.06, 1.11, 1.12, 1.11, 0.95))
-    assert bound == ScoreBound("times", "mape", pytest.approx(rounding / 24), 5, 24)
-
-
 def test_what_the_bytes_saved_explain(ceilings: dict[str, Ceiling]) -> None:
     """The bytes saved (Tables 5.2, 5.3 and 6.1) explain bytes / 64 x 47.6 ns / 12 workers of the time gained."""
     found = ceilings["bytes saved by locality binding"]
@@ -101,22 +87,6 @@ def test_what_the_bytes_saved_explain(ceilings: dict[str, Ceiling]) -> None:
 # ---- by hand ----
 
 PARTS = read_study("thesis").part("ceilings")
-
-
-@given(over=st.integers(1, 10**6), under=st.integers(1, 10**6))
-def test_chance_is_the_width_over_the_distance_and_the_value_lies_inside(over: int, under: int) -> None:
-    found = PARTS.ratio_of(Decimal(over), Decimal(under))
-    assert found.low < found.value < found.high
-    assert 0 < found.chance == min(1, (found.high - found.low) * 100)
-    assert found.chance < 1 or found.of_few_decimals
-    assert (found.nearest * 100).denominator == 1
-
-
-@given(chances=st.lists(st.fractions(0, 1, max_denominator=20), max_size=6), successes=st.integers(0, 7))
-def test_the_tail_is_the_sum_over_all_outcomes(chances: list[Fraction], successes: int) -> None:
-    outcomes = (each for each in product((True, False), repeat=len(chances)) if sum(each) >= successes)
-    terms = ([chance if made else 1 - chance for made, chance in zip(each, chances, strict=True)] for each in outcomes)
-    assert PARTS.tail(chances, successes) == sum(map(math.prod, terms), Fraction(0))
 
 
 @pytest.mark.parametrize(

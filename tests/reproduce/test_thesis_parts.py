@@ -1,9 +1,11 @@
-"""Modules of the thesis study: statistics against scipy, tables without runs, conclusions and contributions."""
+"""Modules of the thesis study: a regression, tables without runs, simple rules, conclusions, contributions."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 import scipy
@@ -16,8 +18,10 @@ from numasim.engine.simulate import simulate_spec
 from numasim.parts.yaml.document import load
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.scores import class_scores
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import read_study
+from numasim.reproduce.study_tables import cells_of, table_of
 from numasim.reproduce.table_cells import Cell, Table
 
 THESIS = read_study("thesis")
@@ -38,17 +42,6 @@ def cells(table: Table) -> dict[tuple[str, str], Cell]:
 
 
 pair = st.tuples(*[st.floats(-100, 100, width=32)] * 2)
-
-
-@given(st.lists(pair, min_size=3, max_size=20))
-def test_the_t_test_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
-    differences = [first - second for first, second in pairs]
-    if max(differences) - min(differences) < 1e-3:
-        return
-    expected = scipy.stats.ttest_rel(*zip(*pairs, strict=True), alternative="greater")
-    mine = KINDS.paired_t_test(differences)
-    assert mine["t"] == pytest.approx(expected.statistic, rel=1e-6, abs=1e-9)
-    assert mine["p_one_sided"] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-9)
 
 
 @given(st.lists(pair, min_size=3, max_size=20))
@@ -104,6 +97,64 @@ def test_the_bytes_of_table_6_5_are_the_sum_over_all_constructs(found: dict[str,
         lines += ns.run(spec).row()["lock_handoffs_remote"]
     assert lines > 0
     assert cells(found["6.5"])["Affinity aware", "remote_gb"].simulated == (pytest.approx(64 * lines / 1e9),)
+
+
+# ---- simple rules ----
+
+
+def test_simple_rules_predict_what_a_colleague_would() -> None:
+    """The published values of the thesis, with exact predictions: the simple rules by hand."""
+    setting = Setting(THESIS)
+    exact = [
+        table_of(setting, each, [replace(cell, simulated=(cell.published,)) for cell in cells_of(setting, each)])
+        for each in THESIS.tables.values()
+    ]
+    scores = {
+        score.name: {each.rule: each for each in score.simple} for score in class_scores(exact, THESIS.score_rules)
+    }
+
+    serial = THESIS.published("3.4", "serial_execution_time_s")
+    after = {
+        "3.4": "threshold_constrained",
+        "4.5": "topology_aware",
+        "5.2": "locality_binding",
+        "6.6": "affinity_aware",
+    }
+    before = {"3.4": "randomized", "4.5": "randomized", "5.2": "topology_aware", "6.6": "numa_oblivious"}
+    times, steps = [], []
+    for id, name in after.items():
+        old, new = (THESIS.published(id, f"{each}_execution_time_s") for each in (before[id], name))
+        for row in new:
+            gain = 1 if id == "3.4" else 1.3
+            times.append(abs(serial[row] / 12 / gain / new[row] - 1))
+            steps.append(abs(old[row] / (1.3 if id == "4.5" else 1) / new[row] - 1))
+    assert scores["times"]["serial time / 12, / 1.3 with second threads"].value == pytest.approx(fmean(times))
+    step = scores["times, one step"]["/ 1.3 where second threads begin, else no effect"]
+    assert step.value == pytest.approx(fmean(steps))
+
+    atomic, others = 0.365 * 15.435 / 38.428 / 0.158 - 1, (2.151 / 8.661, 0.803 / 6.09, 0.127 / 2.092)
+    others += (0.0082 / 0.2438, 0.024 / 0.267, 1.966 / 6.839)
+    rule = scores["overheads"]["atomic by the ratio of Table 6.2, else no effect"]
+    assert rule.value == pytest.approx((abs(atomic) + sum(others)) / 7)
+
+    bytes_, errors = (
+        [THESIS.published("5.3", f"{each}_remote_gb") for each in ("topology_aware", "locality_binding")],
+        [],
+    )
+    for column in bytes_:
+        for row in column:
+            rate = fmean(column[other] / serial[other] for other in column if other != row)
+            errors.append(abs(rate * serial[row] / column[row] - 1))
+    assert scores["volumes"]["serial time x rate of the other programs"].value == pytest.approx(fmean(errors))
+
+    assert {name: each.cells for name, each in scores["steals"].items() if "Table 3.1" in name} == {
+        "attempts of Table 3.1, half remote, with domains none": 48,
+        "successes of Table 3.1, half remote, with domains none": 48,
+    }
+    assert scores["remote-share"]["one half (equation 4.2)"].value == pytest.approx(0.5 - 1675 / 3541)
+    ranks = [1.0, 1.0, 1.0, 1.0, 0.8, 0.9]  # 1 - sum of squared differences of ranks / 20, of five times
+    assert scores["ranks"]["each chapter is faster than the one before"].value == pytest.approx(fmean(ranks))
+    assert scores["ranks, least"]["each chapter is faster than the one before"].value == pytest.approx(0.8)
 
 
 # ---- conclusions ----
