@@ -65,9 +65,9 @@ class Reproduction:
     """The chosen tables of a study.
 
     ``only_rates`` has the scored tables with only rates fitted, on the study's own machine. ``alternatives`` has the
-    scored tables with another choice of one reading, or with one fitted parameter at an end of its range, for the first
-    seed. ``ablations`` has the scored tables of a quick reproduction without each mechanism in turn; the tables under
-    the key `NOTHING` have all mechanisms, for comparison.
+    scored tables with another choice of one reading, or with one fitted parameter at an end of its range. Both are of
+    the first seed. ``ablations`` has the scored tables of a quick reproduction without each mechanism in turn; the
+    tables under the key `NOTHING` have all mechanisms, for comparison.
     """
 
     study: Study
@@ -108,7 +108,7 @@ def reproduce(
     ablated = _ablated(main) if ablations else {}
     wanted = [
         (main, study.chosen),
-        (replace(main, only_rates=True), published),
+        (replace(main, only_rates=True, repeat=1), published),
         *((each, scored(study)) for each in (*(side.of(main) for side in others), *ablated.values())),
     ]
     with owned_folder(Path(directory), REPORT, report_files(study.chosen)):
