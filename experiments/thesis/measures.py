@@ -1,14 +1,13 @@
 """Metrics, questions and quantities of the thesis alone. The import of this module enters them in the common tables.
 
-The null model of each question has the same knowledge as the prediction. So a score shows the contribution of the
-simulation:
+Each question has a simple rule (model 7.2) with the same knowledge as the prediction:
 
 - ``one-step``: the prediction is the published value before a change times the simulated ratio of after to before. The
-  null model predicts no change.
+  rule predicts no change.
 - ``interaction``: how a change acts on one row more than on another. One row, the revealing row, gives the strength of
   the change: the published ratio over the simulated ratio of this row is a factor for the simulated ratios of all other
-  rows. Each row in turn is the revealing row. The null model knows the revealing row, and predicts that all rows change
-  like this row. The arrays of this question have an element for each ordered pair of rows of a column.
+  rows. Each row in turn is the revealing row. The rule knows the revealing row, and predicts that all rows change like
+  this row. The arrays of this question have an element for each ordered pair of rows of a column.
 - ``departure``: whether a row gains more or less from a change than the rows do on average (geometric mean). Only the
   sign counts.
 """
@@ -146,7 +145,7 @@ METRICS.update(
 
 
 def best_constant(published: FloatArray) -> FloatArray:
-    """Return the null model of equal predictions: of all numbers, the median has the least mean absolute error."""
+    """Return the rule of equal predictions: of all numbers, the median has the least mean absolute error."""
     return np.full_like(published, median_low(published.tolist()))
 
 
