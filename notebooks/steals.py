@@ -29,7 +29,7 @@ from numasim.reproduce.findings import findings_of
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.study import read_study
 from numasim.reproduce.table_figure import table_figure
-from numasim.reproduce.terminal import print_scores, print_table
+from numasim.reproduce.terminal import print_sheet, print_table
 
 # %% tags=["parameters"]
 quick = True  # one product of 1024 x 1024 instead of five of 8192 x 8192, which take minutes
@@ -87,8 +87,9 @@ print_table(tables["4.3"], console)
 # %% [markdown]
 # ## How good is this?
 #
-# The table has the scores of the study that depend on the tables above. Each score stands beside the score of the null
-# model, in which a change of strategy changes nothing. `numasim reproduce thesis` prints all scores.
+# The table has the scores of the study that depend on the tables above, each beside the best of several simple rules of
+# a colleague who simulates nothing. A score is skill only if it is better than this rule. The share of remote steals is
+# one half by equation 4.2, in the simulation as in the rule. `numasim reproduce thesis` prints all scores.
 
 # %%
-print_scores(findings_of(found).scores, console)
+print_sheet(findings_of(found), console)
