@@ -22,9 +22,9 @@ import pandas as pd
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate_spec
 from numasim.report.answers.question import compare
 from numasim.spec.sweep_spec import load_sweep
-from numasim.sweep.planned_runs import plan_rows
+from numasim.sweep.planned_runs import plan_runs
 from numasim.sweep.store.parquet import finished, rows_of
-from numasim.sweep.store.results_tables import results_table
+from numasim.sweep.store.results_tables import cells_table, results_tables
 
 NAMED_BOUND = 18  # the least number of planted effects that must be named
 REPEAT = 12
@@ -190,18 +190,16 @@ def answer_to(effect: Planted, repeat: int = REPEAT) -> str:
 def frame_of(document: Mapping[str, Any]) -> pd.DataFrame:
     """Run a sweep in this process. Return its table of results."""
     sweep = load_sweep(dict(document))
-    rows = plan_rows(sweep)
+    planned = plan_runs(sweep)
     results = {
-        row.run.run_id: finished(
-            row.run.run_id,
-            DEFAULT_ENGINE,
-            simulate_spec(row.run.spec, row.run.seed, DEFAULT_ENGINE, False),
-            row.run.spec.workers,
+        run.run_id: finished(
+            run.run_id, DEFAULT_ENGINE, simulate_spec(run.spec, run.seed, DEFAULT_ENGINE, False), run.spec.workers
         )
-        for row in rows
+        for run in planned
     }
-    runs = rows_of([results[row.run.run_id] for row in rows])
-    frame: pd.DataFrame = results_table(runs, rows, sweep.axes, "").to_pandas()
+    runs = rows_of([results[run.run_id] for run in planned])
+    (table,) = results_tables([runs], cells_table(sweep, ""), sweep.repeat)
+    frame: pd.DataFrame = table.to_pandas()
     return frame
 
 

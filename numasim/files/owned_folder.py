@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
@@ -133,8 +134,8 @@ class OwnedFolder:
         self._state = kind.state
         self._files = require_own(directory, kind)
 
-    def write(self, files: Mapping[str, bytes]) -> list[Path]:
-        """Write ``files`` in their order, each whole or not at all, and return their paths.
+    def write(self, files: Mapping[str, bytes | BinaryIO]) -> list[Path]:
+        """Write ``files``, bytes or open files, in their order, each whole or not at all, and return their paths.
 
         Raises InputError, before the first file is written, if the user has a file of one of the names.
         """
@@ -309,6 +310,9 @@ def _hash_of(path: Path) -> str | None:
     """Return the hash of a file's contents, None if there is no regular file. Raises InputError if it is unreadable."""
     with reading_errors(path):
         try:
-            return hash_of(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
+            if not stat.S_ISREG(path.lstat().st_mode):
+                return None
+            with path.open("rb") as file:
+                return hash_of(file)
         except (FileNotFoundError, NotADirectoryError):
             return None

@@ -16,9 +16,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 from numasim.errors import InputError
 from numasim.frozen import Frozen
@@ -237,9 +238,12 @@ def _read_hash(path: Path, kind: FileKind) -> str:
     return hash_of(read_bytes(path, kind))
 
 
-def hash_of(content: bytes) -> str:
-    """Return the 128-bit BLAKE2b hash of ``content``, 32 hex digits."""
-    return blake2b(content, digest_size=16).hexdigest()
+def hash_of(content: bytes | BinaryIO) -> str:
+    """Return the 128-bit BLAKE2b hash of ``content``, bytes or an open file, as 32 hex digits."""
+    if isinstance(content, bytes):
+        return blake2b(content, digest_size=16).hexdigest()
+    content.seek(0)
+    return file_digest(content, lambda: blake2b(digest_size=16)).hexdigest()  # type: ignore[arg-type]
 
 
 # ---- Numbers in the text of a file that is not YAML or JSON ----------------------------------------------------------

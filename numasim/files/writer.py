@@ -21,6 +21,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
 from numasim.errors import InputError
@@ -29,18 +31,23 @@ from numasim.files.reader import is_folder, is_there
 FILE = "a file in a folder that can be written, on a disk with free space"
 FOLDER = "a folder that can be written, on a disk with free space"
 READABLE = "files and folders that can be read"
+MOST_IN_MEMORY = 2**24
 MOST_LINKS = 40  # as in Linux
 LONGEST_NAME = 255  # bytes, on all usual file systems
 _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]+-(.+)")
 
 
-def write_bytes(path: Path, content: bytes) -> Path:
-    """Write ``content`` to the file at ``path``, or leave the file unchanged, and return the path.
+def write_bytes(path: Path, content: bytes | BinaryIO) -> Path:
+    """Write ``content``, bytes or an open file, to the file at ``path``, or leave the file unchanged; return the path.
 
     Raises InputError if the file cannot be written.
     """
     with writing(path) as file:
-        file.write(content)
+        if isinstance(content, bytes):
+            file.write(content)
+        else:
+            content.seek(0)
+            copyfileobj(content, file)
     return path
 
 
@@ -49,7 +56,7 @@ def write_text(path: Path, text: str) -> Path:
     return write_bytes(path, text.encode())
 
 
-def store_bytes(path: Path, content: bytes) -> Path:
+def store_bytes(path: Path, content: bytes | BinaryIO) -> Path:
     """Write ``content`` as `write_bytes` does, and flush the new name to the disk too."""
     write_bytes(path, content)
     with output_errors(path, FILE), suppress(PermissionError):  # a folder may be writable and not readable
@@ -92,6 +99,16 @@ def writing(path: Path) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             os.unlink(temporary)
+
+
+@contextmanager
+def scratch_file(folder: Path) -> Iterator[BinaryIO]:
+    """Yield an empty file without a name: in memory up to `MOST_IN_MEMORY` bytes, then on the disk of ``folder``.
+
+    The file is gone when the block or the process ends. Raises InputError if the disk is full.
+    """
+    with output_errors(folder, FOLDER), SpooledTemporaryFile(MOST_IN_MEMORY, dir=str(folder)) as file:
+        yield cast(BinaryIO, file)
 
 
 def require_writable(path: Path) -> None:

@@ -23,7 +23,8 @@ from numasim.engine.result import Result
 from numasim.errors import NumasimError
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import LocalWorkers
-from numasim.sweep.store.parquet import EndedRun, failed, finished, rows_of, shard_bytes, write_shard
+from numasim.sweep.store.parquet import EndedRun, failed, finished, rows_of, shard_bytes
+from numasim.sweep.store.shards import write_shard
 
 if TYPE_CHECKING:
     from numasim.sweep.dask_cluster import ClusterWorkers

@@ -15,10 +15,10 @@ from numasim.spec.identity import run_id
 
 if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
-    from numasim.spec.sweep_spec import Cell, SweepSpec
+    from numasim.spec.sweep_spec import SweepSpec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedRun:
     """One simulation, identified by specification and seed."""
 
@@ -27,26 +27,15 @@ class PlannedRun:
     seed: int  # the seed of this repeat
 
 
-@dataclass(frozen=True)
-class PlannedRow:
-    """One row of the results table: a cell, a repeat, and the run of both."""
-
-    cell: Cell
-    repeat: int  # from zero
-    run: PlannedRun
-
-
 def repeated(spec: RunSpec, repeat: int) -> PlannedRun:
     """Return the run of one repeat of a specification, counted from zero."""
     seed = repeat_seed(spec.seed, repeat)
     return PlannedRun(run_id(spec, seed), spec, seed)
 
 
-def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
-    """Return the rows of the results table in their order: by cell, then by repeat."""
-    return [
-        PlannedRow(cell, repeat, repeated(cell.spec, repeat)) for cell in sweep.cells for repeat in range(sweep.repeat)
-    ]
+def plan_runs(sweep: SweepSpec) -> list[PlannedRun]:
+    """Return the run of each row of the results table, in the order of the rows: by cell, then by repeat."""
+    return [repeated(cell.spec, repeat) for cell in sweep.cells for repeat in range(sweep.repeat)]
 
 
 def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:

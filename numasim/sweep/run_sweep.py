@@ -19,12 +19,13 @@ from numasim.plan.build_plan import built_workload
 from numasim.plan.tuning import controller_of
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Dispatch, Runner, Task
-from numasim.sweep.planned_runs import PlannedRun, by_plan, plan_rows
+from numasim.sweep.planned_runs import PlannedRun, by_plan, plan_runs
 from numasim.sweep.pool import LocalWorkers, default_jobs
 from numasim.sweep.progress import progress_bar
-from numasim.sweep.store.parquet import COUNTERS, RUN, read_shards
+from numasim.sweep.store.parquet import COUNTERS, RUN
 from numasim.sweep.store.results_store import Identity, Store, open_store
-from numasim.sweep.store.results_tables import PAIRS, rows_of_runs, write_tables
+from numasim.sweep.store.results_tables import PAIRS, write_tables
+from numasim.sweep.store.shards import read_shards, rows_of_runs
 from numasim.workload.parameters import WorkloadFile
 
 if TYPE_CHECKING:
@@ -64,14 +65,14 @@ def run_sweep(
     """
     with chosen_workers(jobs, cluster, engine) as workers:
         _require_sound_files(sweep)
-        rows = plan_rows(sweep)
+        runs = plan_runs(sweep)
         identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text, sweep.files)
         task = Task(runner, engine, check, fail_fast)
         with open_store(Path(directory), identity) as store:
-            dispatch, complete = do_missing([row.run for row in rows], store, task, workers, progress)
+            dispatch, complete = do_missing(runs, store, task, workers, progress)
             if complete:
-                write_tables(store, rows, sweep.axes, identity.spec_hash)
-    return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, complete)
+                write_tables(store, sweep, runs, identity.spec_hash)
+    return SweepOutcome(store.directory, len(runs), dispatch.executed, dispatch.failures, complete)
 
 
 @contextmanager
@@ -161,9 +162,8 @@ def collect_runs(
         do_missing(runs, store, Task(runner, engine, check=False, fail_fast=False), workers, progress)
         columns = [*(name for name in RUN.names if name != "engine_s"), *([PAIRS] if pairs else [])]
         table = read_shards(store.shard_paths(), columns)
-    wanted = {run.run_id for run in runs}
-    chosen = {run_id: row for run_id, row in rows_of_runs(table).items() if run_id in wanted}
-    rows = table.take(pa.array(chosen.values(), pa.int64())).to_pylist()
+    wanted = pa.array(dict.fromkeys(run.run_id for run in runs), pa.string())
+    rows = table.take(rows_of_runs(table, wanted)).to_pylist()
     counters = {row["run_id"]: {name: row[name] for name in COUNTERS} for row in rows if row["error"] is None}
     failures = {row["run_id"]: row["error"] for row in rows if row["error"] is not None}
     return Collected(counters, failures, {row["run_id"]: row.get(PAIRS) or () for row in rows if row["error"] is None})

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hand_made import busy, cell, table
 
@@ -14,11 +15,9 @@ from numasim.cli import OK, main
 
 @pytest.fixture
 def results(tmp_path: Path) -> str:
-    from numasim.sweep.store.parquet import table_bytes
-
     waits = [(None, (100, 100)), (0.5, (150, 152))]
     frame = table(*(cell(busy(*works), **{"model.task_noise": noise}) for noise, works in waits))
-    (tmp_path / "results.parquet").write_bytes(table_bytes(pa.Table.from_pandas(frame, preserve_index=False)))
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "results.parquet")
     return str(tmp_path)
 
 

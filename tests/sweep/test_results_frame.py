@@ -20,7 +20,6 @@ from numasim.errors import InputError
 from numasim.report.command_output import save_sweep_plots
 from numasim.report.sweep_result import SweepResult
 from numasim.spec.sweep_spec import Cell
-from numasim.sweep.planned_runs import PlannedRow, PlannedRun
 from numasim.sweep.store.results_tables import (
     NODE_PAIRS,
     RESULTS,
@@ -109,14 +108,13 @@ assert os.listdir("/proc/self/task") == before
 # ---- the columns of axes ------------------------------------------------------------------------------------------
 
 
-def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
-    """Return a row for each value; None leaves the axis out. Each letter of ``names`` is the name of a strategy."""
+def cells(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
+    """Return a cell for each value; None leaves the axis out. Each letter of ``names`` is the name of a strategy."""
     letters = names or "s" * len(values)
     made = []
     for index, (value, letter) in enumerate(zip(values, letters, strict=True)):
         spec = toy_spec(1).model_copy(update={"strategy": Part(name=letter)})
-        cell = Cell(index, {} if value is None else {axis: value}, spec)
-        made.append(PlannedRow(cell, 0, PlannedRun(str(index), spec, 0)))  # type: ignore[arg-type]
+        made.append(Cell(index, {} if value is None else {axis: value}, spec))  # type: ignore[arg-type]
     return made
 
 
@@ -133,7 +131,7 @@ def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
     ],
 )
 def test_an_axis_keeps_its_type_where_all_values_share_it(values: list[Any], kind: Any, expected: list[Any]) -> None:
-    column = axis_column(rows("axis", values), "axis")
+    column = axis_column(cells("axis", values), "axis")
     assert column.type == kind
     assert column.to_pylist() == expected
 
@@ -181,4 +179,4 @@ def test_variants_have_their_names_unless_two_values_have_one_name(values: list[
     ],
 )
 def test_a_part_is_called_by_its_name(values: list[Any], names: str, column: list[str]) -> None:
-    assert named_column(rows("strategy", values, names), "strategy") == column
+    assert named_column(cells("strategy", values, names), "strategy") == column

@@ -26,9 +26,10 @@ from numasim.errors import InputError
 from numasim.spec.sweep_spec import Cell
 from numasim.sweep import batch
 from numasim.sweep.batch import DIED
-from numasim.sweep.store.parquet import failed, rows_of, shard_bytes, write_shard
+from numasim.sweep.store.parquet import failed, rows_of, shard_bytes
 from numasim.sweep.store.results_store import SHARDS
 from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
+from numasim.sweep.store.shards import write_shard
 
 TABLES = (RESULTS, WORKERS, NODE_PAIRS)
 

@@ -14,7 +14,7 @@ from numasim.plan.build_plan import build_plan
 from numasim.report.sweep_result import SweepResult
 from numasim.reproduce.csv_files import CELL_COLUMNS, SCORE_COLUMNS
 from numasim.spec.sweep_spec import load_sweep
-from numasim.sweep.planned_runs import by_plan, plan_rows
+from numasim.sweep.planned_runs import by_plan, plan_runs
 from numasim.sweep.run_sweep import run_sweep
 from numasim.sweep.store.parquet import ITERATIONS_TABLE
 from numasim.sweep.store.results_store import ITERATIONS
@@ -152,7 +152,7 @@ sweep:
 
 def test_the_runs_of_one_plan_follow_each_other_and_keep_their_order(tmp_path: Path) -> None:
     (tmp_path / "sweep.yaml").write_text(SEEDS_OUTSIDE)
-    runs = [row.run for row in plan_rows(load_sweep(tmp_path / "sweep.yaml"))]
+    runs = plan_runs(load_sweep(tmp_path / "sweep.yaml"))
     ordered = by_plan(runs)
     assert sorted(run.run_id for run in ordered) == sorted(run.run_id for run in runs)
     assert [len(list(of_one)) for _, of_one in groupby(ordered, lambda run: id(build_plan(run.spec)))] == [6] * 4

@@ -1,23 +1,17 @@
-"""Arrow tables of runs, Parquet bytes that depend only on the rows, and the shards of a results directory.
+"""Arrow tables of runs, and Parquet bytes that depend only on the rows.
 
 One run is one row: its counters, and its per-worker and node-pair tables as nested lists, so that a run is stored
 completely or not at all. Counters are the columns of `numasim.engine.result.COLUMNS`.
-
-A shard is an immutable file with the rows of a batch. The name of a shard has a number, which orders shards in time,
-and a hash of the file's bytes, by which a reader detects truncated shards and other files. Only the process that holds
-the lock of the directory writes shards.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +21,11 @@ import pyarrow.parquet as pq
 from numasim.engine.phase_rows import COLUMNS as PHASE_COLUMNS
 from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result, node_pair_columns, worker_columns
 from numasim.errors import InputError
-from numasim.files.reader import TABLE, is_regular, open_regular
-from numasim.files.writer import cannot_be_read, store_bytes
+from numasim.files.writer import cannot_be_read
 
 Columns = dict[str, npt.NDArray[Any]]
 ITERATION_COLUMNS = ("phase", "name", *(name for name in PHASE_COLUMNS if name != "phase"))
 COUNTERS = COLUMNS[len(IDENTITY) :]
-WHOLE = "undamaged shards; delete it and run the sweep again, which repeats its runs"
-SHARD_NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
 
 def column_type(name: str) -> pa.DataType:
@@ -103,10 +94,10 @@ def rows_of(runs: Sequence[EndedRun]) -> pa.Table:
         for name in like[0].nested:
             table = table.append_column(name, _lists([run.nested[name] for run in like]))
         tables.append(table)
-    return _together(tables)
+    return together(tables)
 
 
-def _together(tables: list[pa.Table]) -> pa.Table:
+def together(tables: list[pa.Table]) -> pa.Table:
     """Return the rows of all ``tables``; columns that a table lacks are null."""
     return pa.concat_tables(tables, promote_options="permissive") if tables else RUN.empty_table()
 
@@ -125,31 +116,45 @@ def _lists(tables: Sequence[Columns]) -> pa.ListArray:
 
 # ---- Parquet ---------------------------------------------------------------------------------------------------------
 
+MOST_VALUES = 2**23  # most values of a row group, about 64 MB in memory: the results table has 80,000 rows in a group
 
-def table_bytes(table: pa.Table) -> bytes:
-    """Return a table of results as Parquet for users: small, with statistics of the columns."""
-    return _parquet(table, compression="zstd", compression_level=3, write_statistics=True)
+
+def write_table(file: BinaryIO, tables: Iterable[pa.Table]) -> None:
+    """Write a table of results as Parquet for users: small, with statistics of the columns.
+
+    ``tables`` are the rows in parts that have one schema. The division into parts changes no byte of the file.
+    """
+    _write(file, _row_groups(tables), compression="zstd", compression_level=3, write_statistics=True)
 
 
 def shard_bytes(table: pa.Table) -> bytes:
     """Return the rows of a batch as Parquet, without Zstandard, which would be slow for columns of few values."""
-    return _parquet(table, compression="snappy", write_statistics=False)
-
-
-def _parquet(table: pa.Table, **options: Any) -> bytes:
-    """Return ``table`` as one row group. Every setting is fixed, so that equal rows give equal bytes."""
     sink = pa.BufferOutputStream()
-    pq.write_table(
-        table.replace_schema_metadata(None),
-        sink,
-        version="2.6",
-        data_page_version="1.0",
-        use_dictionary=True,
-        store_schema=False,
-        row_group_size=max(1, table.num_rows),
-        **options,
-    )
+    _write(sink, [table], compression="snappy", write_statistics=False)
     return bytes(sink.getvalue())
+
+
+def _row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Yield the rows of ``tables`` in row groups of `MOST_VALUES` values, and the rest as the last row group."""
+    rest = iter(tables)
+    held = next(rest)
+    rows = max(1, MOST_VALUES // held.num_columns)
+    for table in chain(rest, [held.slice(0, 0)]):
+        while len(held) > rows:
+            yield held.slice(0, rows)
+            held = held.slice(rows)
+        held = pa.concat_tables([held, table])
+    yield held
+
+
+def _write(sink: Any, groups: Iterable[pa.Table], **options: Any) -> None:
+    """Write each of ``groups`` as one row group. Every setting is fixed, so that equal rows give equal bytes."""
+    plain = (group.replace_schema_metadata(None).combine_chunks() for group in groups)
+    first = next(plain)
+    fixed = {"version": "2.6", "data_page_version": "1.0", "use_dictionary": True, "store_schema": False}
+    with pq.ParquetWriter(sink, first.schema, **fixed, **options) as writer:
+        for group in chain([first], plain):
+            writer.write_table(group, row_group_size=max(1, len(group)))
 
 
 def unreadable_table(path: Path, error: Exception, expected: str) -> InputError:
@@ -160,42 +165,3 @@ def unreadable_table(path: Path, error: Exception, expected: str) -> InputError:
     if isinstance(error, OSError) and error.errno is not None:
         return cannot_be_read(path, error)
     return InputError("is damaged or not a Parquet file", place=str(path), expected=expected)
-
-
-# ---- Shards ----------------------------------------------------------------------------------------------------------
-
-
-def write_shard(directory: Path, number: int, content: bytes) -> None:
-    """Write the Parquet file ``content`` as shard ``number``. Raises `InputError` if the shard cannot be written."""
-    checksum = hashlib.blake2b(content, digest_size=16).hexdigest()
-    store_bytes(directory / f"{number:06d}-{checksum}.parquet", content)
-
-
-def is_whole(path: Path) -> bool:
-    """Return whether ``path`` has a shard's name and the name has the hash of the content.
-
-    Raises OSError or `InputError` if the file cannot be read.
-    """
-    named = SHARD_NAME.fullmatch(path.name)
-    if not named or not is_regular(path):
-        return False
-    with open_regular(path, TABLE) as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest() == named[2]
-
-
-def shard_number(name: str) -> int:
-    """Return the number of the shard ``name``."""
-    return int(name.partition("-")[0])
-
-
-def read_shards(paths: Iterable[Path], columns: list[str]) -> pa.Table:
-    """Return ``columns`` of all runs in the shards at ``paths``, in that order; a missing column is null."""
-    tables = []
-    for path in paths:
-        try:
-            with open_regular(path, TABLE) as content, pq.ParquetFile(content) as file:
-                present = [name for name in columns if name in file.schema_arrow.names]  # failed runs have no tables
-                tables.append(file.read(present, use_threads=False))
-        except (pa.ArrowException, OSError, UnicodeError) as error:
-            raise unreadable_table(path, error, WHOLE) from error
-    return _together(tables)

@@ -35,7 +35,7 @@ from numasim.files.reader import PROVENANCE as PROVENANCE_KIND
 from numasim.files.reader import is_there
 from numasim.files.standard_streams import legible_text
 from numasim.files.writer import FOLDER, output_errors, reading_errors, store_bytes, unfinished
-from numasim.sweep.store.parquet import SHARD_NAME, WHOLE, is_whole, read_shards, shard_number
+from numasim.sweep.store.shards import SHARD_NAME, WHOLE, is_whole, read_shards, shard_number
 
 SPEC = "spec.yaml"
 PROVENANCE = "provenance.json"

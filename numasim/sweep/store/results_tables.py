@@ -13,12 +13,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -28,80 +30,87 @@ from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.engine.result import COLUMNS, column_place
 from numasim.errors import InputError
 from numasim.files.reader import TABLE, is_there, open_regular
-from numasim.files.writer import reading_errors
+from numasim.files.writer import reading_errors, scratch_file
 from numasim.parts.base import canonical_json
 from numasim.parts.yaml.nodes import Held
 from numasim.spec.run_spec import recording_of
-from numasim.sweep.planned_runs import PlannedRow
-from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, read_shards, table_bytes, unreadable_table
+from numasim.sweep.planned_runs import PlannedRun
+from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, unreadable_table, write_table
 from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, RESULTS, TIMING, WORKERS, Store, require_unchanged
+from numasim.sweep.store.shards import Places, read_shards, rows_of_runs, runs_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from numasim.spec.sweep_spec import Cell, SweepSpec
 
 PAIRS = "node_pairs"  # the nested table of pairs of nodes
 NAMED = ("machine", "workload", "strategy")
 
 
-def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> None:
-    """Write all tables of ``rows``, the results table last. Every row has a run in ``store``."""
+def write_tables(store: Store, sweep: SweepSpec, runs: Sequence[PlannedRun], spec_hash: str) -> None:
+    """Write all tables of ``sweep``, the results table last. Each of ``runs`` has ended in ``store``."""
     # Listed once, because a worker of a killed sweep may still write a shard.
     shards = store.shard_paths()
-    runs = read_shards(shards, RUN.names)
-    chosen = rows_of_runs(runs)
-    once = [chosen[run_id] for run_id in dict.fromkeys(row.run.run_id for row in rows)]
-    by_row = runs.take([chosen[row.run.run_id] for row in rows])
-    iterations = _long_table(shards, "iterations", once)
-    tables = {
-        WORKERS: _long_table(shards, "workers", once),
-        NODE_PAIRS: _long_table(shards, PAIRS, once),
-        ITERATIONS: iterations.select(ITERATIONS_TABLE.names) if len(iterations) else ITERATIONS_TABLE.empty_table(),
-        TIMING: runs.select(["run_id", "engine_s"]).take(once),
-        RESULTS: results_table(by_row, rows, axes, spec_hash),
+    ids = pa.array([run.run_id for run in runs], pa.string())
+    rows = rows_of_runs(read_shards(shards, ["run_id", "error"]), ids)
+    once = rows[np.sort(np.unique(rows, return_index=True)[1])]
+
+    def runs_of(columns: Sequence[str], rows: Places = once) -> Iterator[pa.Table]:
+        return runs_in_order(shards, columns, rows, store.directory)
+
+    iterations = (_long_table(each, "iterations") for each in runs_of(["run_id", "iterations"]))
+    tables: dict[str, Iterable[pa.Table]] = {
+        WORKERS: (_long_table(each, "workers") for each in runs_of(["run_id", "workers"])),
+        NODE_PAIRS: (_long_table(each, PAIRS) for each in runs_of(["run_id", PAIRS])),
+        ITERATIONS: (
+            each.select(ITERATIONS_TABLE.names) if len(each) else ITERATIONS_TABLE.empty_table() for each in iterations
+        ),
+        TIMING: runs_of(["run_id", "engine_s"]),
+        RESULTS: results_tables(runs_of(RUN.names, rows), cells_table(sweep, spec_hash), sweep.repeat),
     }
-    store.folder.write({name: table_bytes(table) for name, table in tables.items()})
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(scratch_file(store.directory)) for name in tables}
+        for name, parts in tables.items():
+            write_table(files[name], parts)
+        store.folder.write(files)
 
 
-def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> pa.Table:
-    """Return the results table; ``runs`` has the run of every row, in the same order."""
-    names = {part: named_column(rows, part) for part in NAMED}
-    identity = {
-        "spec_hash": [spec_hash] * len(rows),
-        "seed": [row.cell.spec.seed for row in rows],
-        "repeat": [row.repeat for row in rows],
-        "workers": [row.cell.spec.workers for row in rows],
+def cells_table(sweep: SweepSpec, spec_hash: str) -> pa.Table:
+    """Return the columns of the results table that are equal for all repeats of a cell, with a row for each cell."""
+    cells = sweep.cells
+    names = {part: named_column(cells, part) for part in NAMED}
+    identity: dict[str, Sequence[Any]] = {
+        "spec_hash": [spec_hash] * len(cells),
+        "seed": [cell.spec.seed for cell in cells],
+        "workers": [cell.spec.workers for cell in cells],
         **names,
     }
-    columns = {
-        name: pa.array(identity[name], column_type(name)) if name in identity else runs[name] for name in COLUMNS
-    }
-    fields = {id(row.cell): APART.join(assumed_fields(row.cell.spec)) for row in rows}
-    columns[ASSUMED] = pa.array([fields[id(row.cell)] for row in rows], pa.string())
-    columns |= {name: axis_column(rows, name) for name in axes if name not in COLUMNS}
-    columns |= recording_columns(rows, names["workload"])
-    return pa.table({**columns, "error": runs["error"]})
+    columns = {name: pa.array(values, column_type(name)) for name, values in identity.items()}
+    columns[ASSUMED] = pa.array([APART.join(assumed_fields(cell.spec)) for cell in cells], pa.string())
+    columns |= {name: axis_column(cells, name) for name in sweep.axes if name not in COLUMNS}
+    return pa.table(columns | recording_columns(cells, names["workload"]))
 
 
-def rows_of_runs(runs: pa.Table) -> dict[str, int]:
-    """Return one row for each run: the first row without an error, or else the last row."""
-    chosen: dict[str, int] = {}
-    finished: set[str] = set()
-    pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
-    for row, (run_id, error) in enumerate(pairs):
-        if run_id not in finished:
-            chosen[run_id] = row
-        if error is None:
-            finished.add(run_id)
-    return chosen
+def results_tables(runs: Iterable[pa.Table], cells: pa.Table, repeat: int) -> Iterator[pa.Table]:
+    """Yield the results table in parts; ``runs`` has the runs of the ``repeat`` repeats of each of ``cells``."""
+    start = 0
+    for part in runs:
+        cell, number = np.divmod(np.arange(start, start + len(part)), repeat)
+        start += len(part)
+        of_cells = cells.take(cell)
+        known = {**dict(zip(part.column_names, part.columns, strict=True)), "repeat": pa.array(number, pa.int64())}
+        known |= zip(of_cells.column_names, of_cells.columns, strict=True)
+        others = [name for name in cells.column_names if name not in COLUMNS]
+        yield pa.table({name: known[name] for name in (*COLUMNS, *others, "error")})
 
 
-def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
-    """Return the nested table ``name`` of the runs at ``indices`` as rows that begin with the run_id."""
-    table = read_shards(shards, ["run_id", name]).take(indices)
-    if name not in table.column_names:
-        return table.slice(0, 0)
-    lists = pa.concat_arrays(table[name].chunks)
-    owner = table["run_id"].take(pc.list_parent_indices(lists))
+def _long_table(runs: pa.Table, name: str) -> pa.Table:
+    """Return the nested table ``name`` of ``runs`` as rows that begin with the run_id."""
+    if name not in runs.column_names:
+        return runs.slice(0, 0)
+    lists = pa.concat_arrays(runs[name].chunks)
+    owner = runs["run_id"].take(pc.list_parent_indices(lists))
     rows = lists.flatten()
     fields = sorted((field.name for field in rows.type), key=column_place)
     return pa.table({"run_id": owner, **{field: pc.struct_field(rows, field) for field in fields}})
@@ -110,9 +119,9 @@ def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
 # ---- Sweep axes as columns: numbers stay numbers, and every other value has a distinct text --------------------------
 
 
-def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
+def axis_column(cells: Sequence[Cell], axis: str) -> pa.Array:
     """Return the column of ``axis``; null for a cell that does not set the axis."""
-    values = [row.cell.axes.get(axis) for row in rows]
+    values = [cell.axes.get(axis) for cell in cells]
     given = {type(value) for value in values if value is not None}
     if given <= {bool}:
         return pa.array(values, pa.bool_())
@@ -123,15 +132,15 @@ def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
     return pa.array(labels(values), pa.string())
 
 
-def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
-    """Return the name of the machine, workload or strategy (``part``) of each row's cell.
+def named_column(cells: Sequence[Cell], part: str) -> list[str]:
+    """Return the name of the machine, workload or strategy (``part``) of each cell.
 
     If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the labels
     of the values instead, which differ. The column also has the label of a variant without a name of its own, because
     the variant's name is the name of the original.
     """
-    values = [row.cell.axes.get(part) for row in rows]
-    parts = [getattr(row.cell.spec, part) for row in rows]
+    values = [cell.axes.get(part) for cell in cells]
+    parts = [getattr(cell.spec, part) for cell in cells]
     names = [str(each.name) if hasattr(each, "name") else Path(each.file).stem for each in parts]  # a graph in a file
     labelled = labels(values)
     distinct = [name if text is None else text for name, text in zip(names, labelled, strict=True)]
@@ -191,20 +200,20 @@ def _nested(part: Any) -> str:
 TIME_FACTOR, RECORDING = "time_factor", "recording"
 
 
-def recording_columns(rows: Sequence[PlannedRow], workloads: Sequence[str]) -> dict[str, pa.Array]:
-    """Return the columns of ``rows``, whose ``workloads`` have these names; no column if no program was recorded."""
-    found = {id(row.cell.spec.workload): row.cell.spec.workload for row in rows}
+def recording_columns(cells: Sequence[Cell], workloads: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the columns of ``cells``, whose ``workloads`` have these names; no column if no program was recorded."""
+    found = {id(cell.spec.workload): cell.spec.workload for cell in cells}
     recordings = {key: recording_of(workload) for key, workload in found.items()}
-    by_row = [recordings[id(row.cell.spec.workload)] for row in rows]
-    if not any(by_row):
+    by_cell = [recordings[id(cell.spec.workload)] for cell in cells]
+    if not any(by_cell):
         return {}
     factors = [
-        recorded.factor(row.cell.spec.machine.core_steps_per_s or 0) if recorded else None
-        for row, recorded in zip(rows, by_row, strict=True)
+        recorded.factor(cell.spec.machine.core_steps_per_s or 0) if recorded else None
+        for cell, recorded in zip(cells, by_cell, strict=True)
     ]
     texts = [
         "\n".join(recorded.remarks(name)) if recorded else None
-        for name, recorded in zip(workloads, by_row, strict=True)
+        for name, recorded in zip(workloads, by_cell, strict=True)
     ]
     return {TIME_FACTOR: pa.array(factors, pa.float64()), RECORDING: pa.array(texts, pa.string())}
 
@@ -218,46 +227,90 @@ def load(path: str | Path) -> pd.DataFrame:
     Integers stay integers: a column with nulls, such as a counter of failed runs, has pandas' ``Int64``. Raises
     `InputError` for a missing, a damaged and a changed table.
     """
-    path = Path(path)
-    file = path / RESULTS if os.path.isdir(path) else path
-    table = _read(file)
-    if file != path:
-        require_unchanged(path, RESULTS)
-    absent = [name for name in (*COLUMNS, "error") if name not in table.column_names]
-    if absent:
-        raise InputError(
-            f"is not a results table, it lacks the column {absent[0]}", place=str(file), expected=TABLE.name
-        )
-    return _frame(table)
+    with opened_results(path) as file:
+        return frame_of(file.read(use_threads=False))
 
 
-def load_table(directory: Path, name: str) -> pd.DataFrame:
-    """Return another table of a results directory, such as `WORKERS`. Raises `InputError` as `load` does."""
-    table = _read(directory / name)
-    require_unchanged(directory, name)
-    return _frame(table)
+def load_table(directory: Path, name: str, runs: Collection[str] | None = None) -> pd.DataFrame:
+    """Return another table of a results directory, such as `WORKERS`: all rows, or the rows of the run_ids ``runs``.
+
+    Raises `InputError` as `load` does.
+    """
+    with opened(directory / name) as file:
+        require_unchanged(directory, name)
+        if runs is None:
+            return frame_of(file.read(use_threads=False))
+        chosen = pa.array(runs, pa.string())
+        found = (part.filter(pc.is_in(part["run_id"], chosen)) for part in _parts(file))
+        return frame_of(pa.concat_tables([file.schema_arrow.empty_table(), *found]))
 
 
-def _read(file: Path) -> pa.Table:
+def parts_of_table(directory: Path, name: str) -> Iterator[pd.DataFrame]:
+    """Yield a table with several rows of a run, such as `ITERATIONS`, in parts that each have all rows of their runs.
+
+    Raises `InputError` as `load` does.
+    """
+    with opened(directory / name) as file:
+        require_unchanged(directory, name)
+        held = file.schema_arrow.empty_table()
+        for part in _parts(file):
+            held = pa.concat_tables([held, part])
+            whole = pc.index(held["run_id"], held["run_id"][-1]).as_py()
+            yield frame_of(held.slice(0, whole))
+            held = held.slice(whole)
+        yield frame_of(held)
+
+
+def _parts(file: pq.ParquetFile) -> Iterator[pa.Table]:
+    return (pa.Table.from_batches([batch]) for batch in file.iter_batches(use_threads=False))
+
+
+@contextmanager
+def opened_results(path: str | Path) -> Iterator[pq.ParquetFile]:
+    """Open the results table that `load` returns. Raises `InputError` as `load` does."""
+    file = results_file(path)
+    with opened(file) as table:
+        if file != Path(path):
+            require_unchanged(file.parent, RESULTS)
+        absent = [name for name in (*COLUMNS, "error") if name not in table.schema_arrow.names]
+        if absent:
+            problem = f"is not a results table, it lacks the column {absent[0]}"
+            raise InputError(problem, place=str(file), expected=TABLE.name)
+        yield table
+
+
+def results_file(path: str | Path) -> Path:
+    """Return the path of the results table in the directory ``path``; ``path`` if no directory is there."""
+    return Path(path, RESULTS) if os.path.isdir(path) else Path(path)
+
+
+@contextmanager
+def opened(file: Path, **options: Any) -> Iterator[pq.ParquetFile]:
+    """Open a table with the ``options`` of a Parquet file. Raises `InputError` for a missing and a damaged table."""
     with reading_errors(file, TABLE.name):
         missing = not is_there(file)
     if missing:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=TABLE.name)
     try:
-        with open_regular(file, TABLE) as content:
-            # Arrow's threads are off: a thread that holds a Python file when the process ends aborts the process.
-            return pq.ParquetFile(content, pre_buffer=False).read(use_threads=False)
+        # Arrow's threads are off: a thread that holds a Python file when the process ends aborts the process.
+        with open_regular(file, TABLE) as content, pq.ParquetFile(content, pre_buffer=False, **options) as table:
+            yield table
     except (pa.ArrowException, OSError, UnicodeError) as error:
         expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"
         raise unreadable_table(file, error, expected) from error
 
 
-def _frame(table: pa.Table) -> pd.DataFrame:
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """Return ``table`` as a DataFrame with integers that stay integers."""
+    import pandas as pd
+
+    return pd.DataFrame({name: series(table[name], table[name].null_count > 0) for name in table.column_names})
+
+
+def series(column: pa.ChunkedArray, has_nulls: bool) -> pd.Series[Any]:
+    """Return ``column`` with integers that stay integers, also if the column ``has_nulls``."""
     import pandas as pd
 
     nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    columns = {
-        name: column.to_pandas(types_mapper=nullable.get if column.null_count else None)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    }
-    return pd.DataFrame(columns)
+    made: pd.Series[Any] = column.to_pandas(types_mapper=nullable.get if has_nulls else None)
+    return made
