@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,29 +53,26 @@ def assumed_fields(spec: RunSpec) -> list[str]:
 
 def depended_on(fields: Sequence[str], row: Row) -> list[str]:
     """Return the fields on which a run with the counters ``row`` may depend: those that ``row`` does not rule out."""
-    return [field for field in fields if _rule(field)(row)]
+    return [field for field in fields if any(row[name] for name in _counters(field)) or not _counters(field)]
 
 
-def _rule(field: str) -> Callable[[Row], bool]:
-    longest = max((key for key in _RULES if field == key or field.startswith(f"{key}.")), key=len, default="")
-    return _RULES.get(longest, lambda _: True)
+def _counters(field: str) -> tuple[str, ...]:
+    """Return counters, one of which is not zero if a run depends on ``field``; none if any run may depend on it."""
+    longest = max((key for key in _COUNTERS if field == key or field.startswith(f"{key}.")), key=len, default="")
+    return _COUNTERS.get(longest, ())
 
 
-def _sum(*names: str) -> Callable[[Row], bool]:
-    return lambda row: any(row[name] for name in names)
-
-
-_MOVES = _sum("bytes_local", "bytes_remote", "bytes_cache", "bytes_c2c")
-_FAR = _sum("bytes_remote", "bytes_c2c")
-_FAR_OR_STEALS = _sum("bytes_remote", "bytes_c2c", "steal_attempts_remote")
-_RULES: dict[str, Callable[[Row], bool]] = {
+_MOVES = ("bytes_local", "bytes_remote", "bytes_cache", "bytes_c2c")
+_FAR = ("bytes_remote", "bytes_c2c")
+_FAR_OR_STEALS = ("bytes_remote", "bytes_c2c", "steal_attempts_remote")
+_COUNTERS: dict[str, tuple[str, ...]] = {
     "nodes.memory": _MOVES,
-    "nodes.imc_bandwidth_gbs": _sum("bytes_local", "bytes_remote"),
+    "nodes.imc_bandwidth_gbs": ("bytes_local", "bytes_remote"),
     "caches": _MOVES,
-    "caches.llc_hit_ns": _sum("bytes_cache"),
-    "caches.llc_remote_hit_ns": _sum("bytes_c2c"),
-    "latency_ns": _sum("bytes_local", "bytes_remote", "steal_attempts_remote"),
-    "local_latency_ns": _sum("bytes_local", "bytes_remote"),
+    "caches.llc_hit_ns": ("bytes_cache",),
+    "caches.llc_remote_hit_ns": ("bytes_c2c",),
+    "latency_ns": ("bytes_local", "bytes_remote", "steal_attempts_remote"),
+    "local_latency_ns": ("bytes_local", "bytes_remote"),
     "remote_base_latency_ns": _FAR_OR_STEALS,
     "hop_latency_ns": _FAR_OR_STEALS,
     "link_bandwidth_gbs": _FAR,
@@ -82,9 +80,9 @@ _RULES: dict[str, Callable[[Row], bool]] = {
     "links.bandwidth_gbs": _FAR,
     "mesh": _FAR_OR_STEALS,
     "snoop": _FAR,
-    "coherence": _sum("steal_attempts", "lock_acquisitions", "overhead_ps"),
-    "probe": _sum("steal_attempts"),
-    "smt": _sum("inflation_smt_ps"),
+    "coherence": ("steal_attempts", "lock_acquisitions", "overhead_ps"),
+    "probe": ("steal_attempts",),
+    "smt": ("inflation_smt_ps",),
     "page": _MOVES,
     "line": _MOVES,
 }
@@ -99,12 +97,25 @@ def of_table(frame: pd.DataFrame) -> list[str]:
     """Return a sentence for each machine in a results table; no sentence if the table lacks `COLUMN`."""
     if COLUMN not in frame:
         return []
-    found: dict[str, dict[str, None]] = {}
+    import numpy as np
+
     done: Any = frame[frame["error"].isna()] if "error" in frame else frame
-    for row in done.to_dict("records"):
-        fields = [field for field in (row[COLUMN] or "").split(APART) if field]
-        found.setdefault(str(row["machine"]), {}).update(dict.fromkeys(depended_on(fields, row)))
-    return [text for machine, fields in found.items() for text in sentence(machine, list(fields))]
+    counted = cache(lambda name: done[name].to_numpy(dtype=float, na_value=0) != 0)
+    found: dict[str, list[tuple[int, int, str]]] = {}  # the first run that depends on a field, and the field's place
+    named = done[["machine", COLUMN]].reset_index(drop=True)
+    for (machine, text), same in named.groupby(["machine", COLUMN], sort=False, observed=True):
+        of_machine = found.setdefault(str(machine), [])
+        for place, field in enumerate(filter(None, text.split(APART))):
+            names = _counters(field)
+            rows = (
+                same.index[np.logical_or.reduce([counted(name)[same.index] for name in names])] if names else same.index
+            )
+            of_machine += [(int(row), place, field) for row in rows[:1]]
+    return [
+        text
+        for machine, each in found.items()
+        for text in sentence(machine, [*dict.fromkeys(name for *_, name in sorted(each))])
+    ]
 
 
 # ---- half of a value, and twice

@@ -22,6 +22,9 @@ UPPER_BOUND = (  # the sentence about assumption A-81, for every answer that res
 WELL_BELOW = 2  # if a run takes so many times Brent's bound, something holds back the workers
 
 
+REMARKED = ("work_ps", "span_ps", "steal_attempts", "no_victim", "steal_success", "makespan_ps")  # columns of `remarks`
+
+
 def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
     """Return sentences about a run on ``workers`` workers, given its row of a results table; most runs have none.
 

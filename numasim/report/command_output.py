@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numasim.engine.result import Result
 
@@ -42,12 +42,12 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunS
 
     from numasim.engine.remarks import free_operations
     from numasim.report.answers.answer_table import render
+    from numasim.report.stored_runs import stored_runs
     from numasim.sweep.store.results_store import ANSWERS, RESULTS
-    from numasim.sweep.store.results_tables import load
 
     console = Console()
     if not quiet:
-        frame = load(directory)
+        frame = stored_runs(directory)
         render(frame, console, str(directory))
         free = free_operations(specs)
         for remark in (*free, *_remarks_of_sweep(frame), *_without_memory(frame, specs)):
@@ -61,26 +61,31 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunS
 
 def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
     """Return a line with the number of runs that have a remark, and the first remark; nothing if there are none."""
-    from numasim.engine.remarks import remarks
+    from numasim.engine.remarks import REMARKED, remarks
+    from numasim.report.comparison_cells import finished
 
-    done: Any = frame[frame["error"].isna()].to_dict("records")
-    found = [(row, sentence) for row in done for sentence in remarks(row, row["workers"])]
-    if not found:
-        return []
-    first, sentence = found[0]
-    where = f"{first['workload']} under {first['strategy']} with {first['workers']} workers"
-    return [f"{len(found)} of {len(done)} runs, the first of them {where}: {sentence}"]
+    done = finished(frame)
+    names = ("workload", "strategy", "workers", *REMARKED)
+    rows = (dict(zip(names, values, strict=True)) for values in zip(*(done[name] for name in names), strict=True))
+    found = ((row, sentence) for row in rows for sentence in remarks(row, row["workers"]))
+    for first, sentence in found:
+        where = f"{first['workload']} under {first['strategy']} with {first['workers']} workers"
+        return [f"{1 + sum(1 for _ in found)} of {len(done)} runs, the first of them {where}: {sentence}"]
+    return []
 
 
 def _without_memory(frame: pd.DataFrame, specs: Collection[RunSpec]) -> list[str]:
     """Return a remark for each file of a task graph whose finished runs all move no bytes."""
     from numasim.engine.remarks import without_memory
+    from numasim.report.comparison_cells import finished
     from numasim.workload.parameters import WorkloadFile
 
     graphs = dict.fromkeys(spec.workload.file for spec in specs if isinstance(spec.workload, WorkloadFile))
-    done = frame[frame["error"].isna()]
-    moved = done[["bytes_local", "bytes_remote", "bytes_cache"]].sum(axis=1).groupby(done["workload"]).sum()
-    return [without_memory(file) for file in graphs if moved.get(Path(file).stem, 1) == 0]
+    if not graphs:
+        return []
+    done = finished(frame)
+    moved = [done[name].groupby(done["workload"]).sum() for name in ("bytes_local", "bytes_remote", "bytes_cache")]
+    return [without_memory(file) for file in graphs if all(each.get(Path(file).stem, 1) == 0 for each in moved)]
 
 
 def require_plots(results: Path) -> None:
@@ -94,10 +99,11 @@ def require_plots(results: Path) -> None:
 def save_sweep_plots(results: Path, output: Path, pdf: bool = False) -> list[Path]:
     """Draw the standard figures of a results directory, with ``pdf`` also as PDF, and return their paths."""
     from numasim.report.figures.plots import save_all
+    from numasim.report.stored_runs import stored_runs
     from numasim.sweep.store.results_store import NODE_PAIRS, WORKERS
-    from numasim.sweep.store.results_tables import load, load_table
+    from numasim.sweep.store.results_tables import load_table
 
-    tables = load(results), load_table(results, WORKERS), load_table(results, NODE_PAIRS)
+    tables = stored_runs(results), load_table(results, WORKERS), load_table(results, NODE_PAIRS)
     return save_all(*tables, output, pdf=pdf)
 
 

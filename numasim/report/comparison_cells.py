@@ -85,7 +85,7 @@ def _axes(frame: pd.DataFrame) -> list[str]:
 
 def finished(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the runs without an error."""
-    return frame[frame["error"].isna()] if "error" in frame else frame
+    return frame[frame["error"].isna()] if "error" in frame and frame["error"].notna().any() else frame
 
 
 def failures(frame: pd.DataFrame, columns: Sequence[str]) -> list[tuple[int, str, str]]:
@@ -206,18 +206,20 @@ ITERATION_COLUMNS = {
 }
 
 
-def by_iteration(frame: pd.DataFrame, iterations: pd.DataFrame) -> pd.DataFrame:
+def by_iteration(frame: pd.DataFrame, iterations: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return a row for each iteration of each finished run of a results table, with the axes of the run.
 
-    ``iterations`` has a row for each run of a phase (`SweepResult.iterations`). The rows of one iteration are added up,
-    and so are the rows of equal iterations of several loops. In a program with a loop, phases that run only once, such
-    as a phase that initialises, are left out.
+    ``iterations`` has a row for each run of a phase (`SweepResult.iterations`), in parts of one or more whole runs. The
+    rows of one iteration are added up, and so are the rows of equal iterations of several loops. In a program with a
+    loop, phases that run only once, such as a phase that initialises, are left out.
     """
     runs = finished(frame)
     axes = [name for name in ("run_id", "repeat", *cell_columns(runs)) if name in runs]
-    turns = iterations.groupby(["run_id", "phase"])["turn"].transform("max")
-    summed = iterations[turns > 0].groupby(["run_id", ITERATION], sort=False)[[*ITERATION_COLUMNS]].sum()
-    return runs[axes].merge(summed.reset_index(), on="run_id")
+    summed = []
+    for part in iterations:
+        turns = part.groupby(["run_id", "phase"])["turn"].transform("max")
+        summed.append(part[turns > 0].groupby(["run_id", ITERATION], sort=False)[[*ITERATION_COLUMNS]].sum())
+    return runs[axes].merge(pd.concat(summed).reset_index(), on="run_id")
 
 
 # ---- The axes of a figure along x, as colours and as panels ----------------------------------------------------------

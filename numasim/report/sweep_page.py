@@ -94,8 +94,11 @@ def page_cells(frame: pd.DataFrame) -> PageCells | None:
     return PageCells(plot, tuple(f"{each} The results table has all." for each in left_out))
 
 
-def page_iterations(frame: pd.DataFrame, iterations: pd.DataFrame) -> PageCells | None:
-    """Return each iteration of the finished runs as a cell; None if no program has iterations."""
+def page_iterations(frame: pd.DataFrame, iterations: Iterable[pd.DataFrame]) -> PageCells | None:
+    """Return each iteration of the finished runs as a cell; None if no program has iterations.
+
+    ``iterations`` has the runs of phases (`SweepResult.iterations`), in parts of one or more whole runs.
+    """
     runs = by_iteration(frame, iterations)
     if runs.empty:
         return None
@@ -226,12 +229,13 @@ def sweep_page(
     node_pairs: pd.DataFrame,
     spec_text: str,
     sweep: SweepSpec | None,
-    iterations: pd.DataFrame | None = None,
+    iterations: Iterable[pd.DataFrame] | None = None,
 ) -> str:
     """Return the page of the results table ``frame``.
 
     ``sweep`` is the specification of the runs. If ``sweep`` is known, the page has pictures of the machine.
-    ``iterations`` has the runs of phases (`SweepResult.iterations`), shown in a second plot.
+    ``node_pairs`` has at least the `pictured_runs`. ``iterations`` has the runs of phases (`page_iterations`), shown
+    in a second plot.
     """
     cells = page_cells(frame)
     by_iteration = None if cells is None or iterations is None else page_iterations(frame, iterations)
@@ -347,6 +351,11 @@ def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpe
     return [(caption, svg_text(node_traffic(machine, moved, most))) for caption, machine, moved in drawn]
 
 
+def pictured_runs(frame: pd.DataFrame) -> list[str]:
+    """Return the run_ids of the runs whose traffic may be shown in pictures."""
+    return frame["run_id"].iloc[_places(frame)].tolist()
+
+
 def _places(frame: pd.DataFrame) -> list[int]:
     """Return the rows of the runs whose traffic is shown in a picture: the first and the fastest of the compared runs.
 
@@ -374,7 +383,7 @@ def _run(
 
     run = frame.iloc[place]
     spec = sweep.cells[place // sweep.repeat].spec
-    moved = _moved(node_pairs[node_pairs["run_id"] == run["run_id"]], int(run["makespan_ps"]))
+    moved = _moved(node_pairs[node_pairs["run_id"] == run["run_id"]], int(frame["makespan_ps"].iloc[place]))
     if moved is None or spec.workers != run["workers"] or len(spec.machine.node_shapes) != len(moved.node_bytes):
         return None
     columns = ["workload", "strategy", "workers", *(name for name in varying_columns(frame) if "." in name)]

@@ -27,7 +27,7 @@ from numasim.sweep.store.results_store import (
     TIMING,
     WORKERS,
 )
-from numasim.sweep.store.results_tables import load, load_table
+from numasim.sweep.store.results_tables import load, load_table, parts_of_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,14 +68,16 @@ class SweepResult:
     def compare(self, axis: str | None = None, baseline: object = None, column: str = "makespan_ps") -> Comparison:
         """Compare the runs along one axis: `numasim.report.answers.question.compare` for these results."""
         from numasim.report.answers.question import compare
+        from numasim.report.stored_runs import stored_runs
 
-        return compare(self, axis, baseline, column)
+        return compare(stored_runs(self.directory), axis, baseline, column)
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: the axes, the answer, and the files."""
         from numasim.report.notebooks.sweep_html import sweep_html
+        from numasim.report.stored_runs import stored_runs
 
-        return sweep_html(self.to_frame(), self.directory)
+        return sweep_html(stored_runs(self.directory), self.directory)
 
 
 def reported_sweep(sweep: SweepSpec, directory: str | Path, **options: Any) -> SweepOutcome:
@@ -94,11 +96,13 @@ def leave_report(directory: Path, sweep: SweepSpec | None) -> None:
     ``sweep`` is the specification of the runs. If ``sweep`` is known, the page has pictures of the machine.
     """
     from numasim.report.answers.answers_file import answers_csv
-    from numasim.report.sweep_page import sweep_page
+    from numasim.report.stored_runs import stored_runs
+    from numasim.report.sweep_page import pictured_runs, sweep_page
 
-    result = SweepResult(directory)
-    frame = result.to_frame()
-    page = sweep_page(frame, result.node_pairs(), read_text(directory / SPEC, YAML), sweep, result.iterations())
+    frame = stored_runs(directory)
+    pairs = load_table(directory, NODE_PAIRS, pictured_runs(frame))
+    iterations = parts_of_table(directory, ITERATIONS)
+    page = sweep_page(frame, pairs, read_text(directory / SPEC, YAML), sweep, iterations)
     files = {ANSWERS: answers_csv(frame), PAGE: page.encode()}
     with owned_folder(directory, SWEEP, REPORT) as folder:
         folder.write(files)

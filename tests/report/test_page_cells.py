@@ -125,7 +125,7 @@ def eight(frame_maker):
 
 def test_phases_of_an_iteration_are_added_and_those_that_run_once_are_left_out(eight):
     run = str(eight["run_id"].iloc[0])
-    found = by_iteration(eight, pd.DataFrame([*looping(run, [1000, 500]), phase_run("of no row", 0, 0, 1, 5)]))
+    found = by_iteration(eight, [pd.DataFrame([*looping(run, [1000, 500]), phase_run("of no row", 0, 0, 1, 5)])])
     assert found["iteration"].tolist() == [0, 1]
     assert found["time_ps"].tolist() == [1100, 550]
     assert found["bytes_remote"].tolist() == [0, 2]
@@ -135,18 +135,18 @@ def test_phases_of_an_iteration_are_added_and_those_that_run_once_are_left_out(e
 def test_a_page_has_the_columns_that_are_not_zero_over_iterations(eight):
     runs = list(dict.fromkeys(eight["run_id"]))
     rows = pd.DataFrame([row for place, run in enumerate(runs) for row in looping(run, [1000 + place, 500, 250])])
-    cells = page_iterations(eight, rows)
+    cells = page_iterations(eight, [rows])
     assert cells is not None
     assert [column["name"] for column in cells.plot["columns"]] == ["time_ps", "bytes_remote"]
     assert cells.plot["axes"][-1]["name"] == "iteration"
     assert cells.plot["axes"][-1]["values"] == [0, 1, 2]
     assert cells.plot["start"]["x"] == "iteration"
-    assert page_iterations(eight, rows[rows["phase"] == 0]) is None
+    assert page_iterations(eight, [rows[rows["phase"] == 0]]) is None
 
 
 def test_a_page_keeps_evenly_spaced_iterations_and_says_so(eight):
     run = str(eight["run_id"].iloc[0])
-    cells = page_iterations(eight, pd.DataFrame(looping(run, [1000] * 20_000)))
+    cells = page_iterations(eight, [pd.DataFrame(looping(run, [1000] * 20_000))])
     assert cells is not None
     assert len(cells.plot["repeats"]) <= 50_000 // 3
     assert cells.left_out[0].startswith("Of iterations: The plot has ")

@@ -313,9 +313,9 @@ def iterations(
         raise InputError("got a DataFrame", expected="what ns.sweep or ns.run returned, which has iterations")
     frame = table_of(results)
     if isinstance(results, Result):
-        runs = by_iteration(frame, results.iterations.assign(run_id=frame["run_id"].iloc[0]))
+        runs = by_iteration(frame, [results.iterations.assign(run_id=frame["run_id"].iloc[0])])
     else:
-        runs = by_iteration(frame, results.iterations())
+        runs = by_iteration(frame, [results.iterations()])
     if runs.empty:
         return empty_figure("no program with iterations")
     shown = quantity(ITERATION_COLUMNS[column], numbers(runs, column), share_y=False)
