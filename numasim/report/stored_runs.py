@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,30 +11,26 @@ import pyarrow as pa
 
 from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.sweep.store.parquet import COUNTERS, MOST_VALUES
-from numasim.sweep.store.results_tables import RECORDING, frame_of, opened, opened_results, results_file, series
+from numasim.sweep.store.results_tables import RECORDING, frame_of, load, opened, opened_results, results_file, series
 
 ROW = "row of the file"
 LONG_TEXTS = ("spec_hash", ASSUMED, RECORDING)  # texts that many runs share
 
 
 class StoredCounters:
-    """The counters in a results table; at most `MOST_VALUES` values, or one column, stay in memory."""
+    """The counters in a results table; no counter stays in memory."""
 
     def __init__(self, path: Path) -> None:
         """Open ``path`` as `numasim.sweep.store.results_tables.load` does."""
         with opened_results(path) as file:
-            self._metadata = file.metadata
+            self.metadata = file.metadata
             self.all_names = file.schema_arrow.names
-            self.names = frozenset(self.all_names) & frozenset(COUNTERS)
+        self.names = frozenset(self.all_names) & frozenset(COUNTERS)
         self._file = results_file(path)
-        self.column = lru_cache(max(1, MOST_VALUES // max(1, self._metadata.num_rows)))(self._column)
-
-    def _column(self, name: str) -> pa.ChunkedArray:
-        return self.read([name])[name]
 
     def read(self, names: Sequence[str], **options: Any) -> pa.Table:
         """Return columns of the table."""
-        with opened(self._file, metadata=self._metadata, **options) as file:
+        with opened(self._file, metadata=self.metadata, **options) as file:
             return file.read(names, use_threads=False)
 
 
@@ -60,14 +55,19 @@ class StoredRuns(pd.DataFrame):
         """Return a column, or as in every DataFrame some rows or columns."""
         if self.stored is None or not isinstance(key, str) or key not in self.stored.names:
             return super().__getitem__(key)
-        column = self.stored.column(key)
+        column = self.stored.read([key])[key]
         values = series(column.take(pa.array(super().__getitem__(ROW))), has_nulls=column.null_count > 0)
         return pd.Series(values.array, self.index, name=key)
 
 
-def stored_runs(path: Path) -> StoredRuns:
-    """Return the results table of a results directory. Raises `InputError` as `load` does."""
+def stored_runs(path: Path) -> pd.DataFrame:
+    """Return the results table of a results directory: `StoredRuns` if the table has more than `MOST_VALUES` values.
+
+    Raises `InputError` as `load` does.
+    """
     stored = StoredCounters(path)
+    if stored.metadata.num_rows * stored.metadata.num_columns <= MOST_VALUES:
+        return load(path)
     names = [name for name in stored.all_names if name not in stored.names]
     held = stored.read(names, read_dictionary=[name for name in LONG_TEXTS if name in names])
     runs = StoredRuns(frame_of(held).assign(**{ROW: range(len(held))}))

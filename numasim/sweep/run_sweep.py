@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from numasim.errors import InputError, when_interrupted
 from numasim.plan.build_plan import built_workload
@@ -109,9 +110,11 @@ def do_missing(
     runs: Sequence[PlannedRun], store: Store, task: Task, workers: LocalWorkers | ClusterWorkers, progress: bool
 ) -> tuple[Dispatch, bool]:
     """Simulate each of ``runs`` that ``store`` lacks; return the progress and whether all ``runs`` have ended."""
-    wanted, finished = {run.run_id: run for run in runs}, store.finished()
-    missing = by_plan([run for run_id, run in wanted.items() if run_id not in finished])
-    count = len(wanted)
+    ids = pa.array([run.run_id for run in runs], pa.string())
+    ended = pc.is_in(ids, value_set=store.finished()).to_numpy(zero_copy_only=False)
+    wanted = {run.run_id: run for run, has_ended in zip(runs, ended, strict=True) if not has_ended}
+    missing = by_plan(list(wanted.values()))
+    count = pc.count_distinct(ids).as_py()
 
     def kept() -> str:
         done = count - len(missing) + dispatch.executed

@@ -116,7 +116,7 @@ def _lists(tables: Sequence[Columns]) -> pa.ListArray:
 
 # ---- Parquet ---------------------------------------------------------------------------------------------------------
 
-MOST_VALUES = 2**23  # most values of a row group, about 64 MB in memory: the results table has 80,000 rows in a group
+MOST_VALUES = 2**23  # most values of a row group: 64 MB in memory, and some 100,000 rows of the results table
 
 
 def write_table(file: BinaryIO, tables: Iterable[pa.Table]) -> None:

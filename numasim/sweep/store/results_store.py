@@ -27,6 +27,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from numasim import __version__
 from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
@@ -89,11 +91,10 @@ class Store:
         """Return the number of the next shard, which is higher than the numbers of all existing shards."""
         return max((shard_number(path.name) for path in self.shard_paths()), default=-1) + 1
 
-    def finished(self) -> frozenset[str]:
+    def finished(self) -> pa.ChunkedArray:
         """Return the ids of the runs that ended without an error and need not be repeated."""
         runs = read_shards(self.shard_paths(), ["run_id", "error"])
-        pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
-        return frozenset(run_id for run_id, error in pairs if error is None)
+        return runs["run_id"].filter(runs["error"].is_null())
 
 
 @contextmanager

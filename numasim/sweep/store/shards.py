@@ -23,7 +23,7 @@ from numasim.sweep.store.parquet import together, unreadable_table
 
 WHOLE = "undamaged shards; delete it and run the sweep again, which repeats its runs"
 SHARD_NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
-BLOCK = 2**14  # most runs that are in memory at once while a table is made
+BLOCK = 2**13  # runs that are in memory at once while a table is made
 
 Places = npt.NDArray[np.int64]
 
@@ -75,17 +75,16 @@ def runs_in_order(paths: Iterable[Path], columns: Sequence[str], rows: Places, f
     kinds: dict[pa.Schema, None] = {}
     start = 0
     with scratch_file(folder) as file:
-        for path in paths:
-            shard = _read(path, columns)
-            kinds[shard.schema] = None
-            first, end = np.searchsorted(rows, (start, start + len(shard)), sorter=by_row)
+        for some in _in_batches(paths, columns):
+            kinds[some.schema] = None
+            first, end = np.searchsorted(rows, (start, start + len(some)), sorter=by_row)
             places = np.sort(by_row[first:end])
-            chosen = shard.take(rows[places] - start)
-            start += len(shard)
+            chosen = some.take(rows[places] - start)
+            start += len(some)
             for block in np.unique(places // BLOCK).tolist():
                 low, high = np.searchsorted(places, (block * BLOCK, (block + 1) * BLOCK))
                 begin = file.tell()
-                with pa.ipc.new_stream(file, shard.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+                with pa.ipc.new_stream(file, some.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
                     stream.write(chosen.slice(low, high - low))
                 blocks[block].append((begin, file.tell() - begin, places[low:high]))
         for parts in blocks:
@@ -94,6 +93,18 @@ def runs_in_order(paths: Iterable[Path], columns: Sequence[str], rows: Places, f
                 file.seek(begin)
                 tables.append(pa.ipc.open_stream(file.read(size)).read_all())
             yield together(tables).take(np.argsort(np.concatenate([places for *_, places in parts])))
+
+
+def _in_batches(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield ``columns`` of the runs in the shards at ``paths``, in that order, at least `BLOCK` runs at a time."""
+    held: list[pa.Table] = []
+    for path in paths:
+        held.append(_read(path, columns))
+        if sum(map(len, held)) >= BLOCK:
+            yield together(held)
+            held = []
+    if held:
+        yield together(held)
 
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
