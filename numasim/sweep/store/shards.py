@@ -24,6 +24,7 @@ from numasim.sweep.store.parquet import together, unreadable_table
 WHOLE = "undamaged shards; delete it and run the sweep again, which repeats its runs"
 SHARD_NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 BLOCK = 2**13  # runs that are in memory at once while a table is made
+PACKED, ALONE = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False), pa.ipc.IpcReadOptions(use_threads=False)
 
 Places = npt.NDArray[np.int64]
 
@@ -84,14 +85,14 @@ def runs_in_order(paths: Iterable[Path], columns: Sequence[str], rows: Places, f
             for block in np.unique(places // BLOCK).tolist():
                 low, high = np.searchsorted(places, (block * BLOCK, (block + 1) * BLOCK))
                 begin = file.tell()
-                with pa.ipc.new_stream(file, some.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+                with pa.ipc.new_stream(file, some.schema, options=PACKED) as stream:
                     stream.write(chosen.slice(low, high - low))
                 blocks[block].append((begin, file.tell() - begin, places[low:high]))
         for parts in blocks:
             tables = [kind.empty_table() for kind in kinds]  # so that all blocks have the same columns
             for begin, size, _ in parts:
                 file.seek(begin)
-                tables.append(pa.ipc.open_stream(file.read(size)).read_all())
+                tables.append(pa.ipc.open_stream(file.read(size), options=ALONE).read_all())
             yield together(tables).take(np.argsort(np.concatenate([places for *_, places in parts])))
 
 
