@@ -25,7 +25,7 @@ from counted_in_sysfs import bits_of_list, counted_in_sysfs, word
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
-from numasim.machine.draft import import_machine
+from numasim.machine.measured_machine import import_machine
 from numasim.parts.models.sources import mark_of, unsourced
 
 ALWAYS_ASSUMED = (

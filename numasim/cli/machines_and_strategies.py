@@ -50,14 +50,21 @@ def machine_show(
 
 
 @machines.command("import")
-@examples("numasim machine import -o here.yaml", "numasim machine import --sysfs /sys --name here -o here.yaml")
+@examples(
+    "numasim machine import -o here.yaml",
+    "numasim machine import --sysfs /sys --name here -o here.yaml",
+)
 def machine_import(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="the machine file to write", autocompletion=files(*YAML))
     ],
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="XML of hwloc 1, 2 or 3; default the running system", autocompletion=files(".xml")),
+    given: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="topologies and measurements, told apart by content: hwloc XML, a copy of /sys, lscpu -p or -e, "
+            "numactl -H, likwid-topology, MLC, core-to-core times, STREAM; default the running system",
+        ),
     ] = None,
     sysfs: Annotated[Path | None, typer.Option("--sysfs", help="a copy of another system's /sys")] = None,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
@@ -68,10 +75,11 @@ def machine_import(
     """
     from numasim.files.writer import write_text
     from numasim.machine.build_machine import build
-    from numasim.machine.draft import import_machine, provenance
+    from numasim.machine.draft import provenance
+    from numasim.machine.measured_machine import import_machine
     from numasim.machine.plausibility import check
 
-    draft = import_machine(file, sysfs, name)
+    draft = import_machine(*(given or ()), sysfs=sysfs, name=name)
     machine = build(draft.check())
     say(write_text(output, draft.text()))
     for line in provenance(draft.sources):

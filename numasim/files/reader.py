@@ -47,6 +47,7 @@ OTHER_GRAPH = FileKind(
 )
 PYTHON = FileKind("a Python module, a .py file", MIB)
 HWLOC = FileKind("hwloc XML, as lstopo writes it", 4 * MIB)
+MEASURED = FileKind("a text file of a measuring program, or hwloc XML", 16 * MIB)
 SYSFS = FileKind("a file of sysfs", MIB)
 CPU_INFO = FileKind("/proc/cpuinfo", 64 * MIB)
 CSV = FileKind("a CSV file", 4 * MIB)

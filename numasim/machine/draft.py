@@ -22,9 +22,7 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.machine import typical_values as typical
 from numasim.machine.exact_shape import Kind, LastLevel, Node, Shape, shape_of
-from numasim.machine.hwloc_xml import read_hwloc_xml
 from numasim.machine.inventory import Inventory, Where
-from numasim.machine.sysfs import RUNNING, read_sysfs
 from numasim.parts.base import as_list
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import LONE, MAX_NODES
@@ -45,6 +43,7 @@ class Draft:
     sources: dict[str, str]
     remarks: list[str]
     nodes: tuple[int, ...]  # for each node of the machine, its number on the system
+    cores: tuple[int, ...]  # for each core of the machine, its number in the inventory
 
     def put(self, path: str, value: Any, source: str) -> None:
         """Set the field ``path``, keys with dots between, and its source."""
@@ -87,7 +86,8 @@ def draft_machine(inventory: Inventory, name: str) -> Draft:
     numbers = tuple(node.number for node in shape.nodes)
     renamed = numbers != tuple(range(len(numbers)))
     said = [f"its nodes are numbers {', '.join(map(str, numbers))} of the system, in this order"] if renamed else []
-    draft = Draft({"name": name}, {}, [head, *inventory.remarks, *shape.remarks, *said], numbers)
+    cores = tuple(core for node in shape.nodes for core in node.cores)
+    draft = Draft({"name": name}, {}, [head, *inventory.remarks, *shape.remarks, *said], numbers, cores)
     for part in (_put_nodes, _put_caches, _put_latencies, _put_constants):
         part(draft, inventory, shape)
     return draft
@@ -226,7 +226,8 @@ def _sizes(inventory: Inventory, level: int) -> Counter[int]:
 
 
 def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: LastLevel) -> None:
-    draft.put("caches.llc", _size(max(last.sizes)), _read(inventory))
+    unsaid = "assumed: 2 MiB for each core; the size is not said"
+    draft.put("caches.llc", _size(max(last.sizes)), unsaid if "cache sizes" in inventory.unsaid else _read(inventory))
     key, value = _sharers(shape, last)
     draft.put(f"caches.{key}", value, _read(inventory))
     if not last.is_uniform:
@@ -330,21 +331,13 @@ def _size(size_bytes: int) -> str:
     return f"{size_bytes}B"
 
 
-# ---- The import of the running system, of another system's sysfs or of hwloc's topology ------------------------------
-
-
-def import_machine(file: Path | None = None, sysfs: Path | None = None, name: str | None = None) -> Draft:
-    """Return the draft of the machine in hwloc's XML ``file``, in a copy of ``sysfs``, or of the running system."""
-    if file is not None and sysfs is not None:
-        raise InputError("a file and --sysfs are given", expected="one of them, or neither for the running system")
-    inventory = read_hwloc_xml(file) if file else read_sysfs(sysfs or RUNNING)
-    return draft_machine(inventory, name or label(file or sysfs))
+# ---- What a file says of itself --------------------------------------------------------------------------------------
 
 
 def provenance(sources: Mapping[str, str]) -> list[str]:
     """Return lines on the sources of values: read and derived fields by source, assumed fields one by one."""
     lines = []
-    for mark in MARKS[:2]:
+    for mark in MARKS[:-1]:
         by_source: dict[str, list[str]] = {}
         for field, source in marked(sources, mark).items():
             by_source.setdefault(source, []).append(field)

@@ -18,6 +18,7 @@ from numasim.machine.inventory import Cache, Inventory, Thread
 from numasim.parts.base import as_list
 from numasim.parts.models.nodes_model import LONE, MAX_SIBLINGS
 
+LLC_BYTES_OF_CORE = 2 * 2**20  # of a last-level cache whose size is not said
 ALIKE_SPEEDS = Decimal("0.9")  # cores of one kind have at least this part of the kind's highest speed
 ALIKE_MEMORY = Decimal("0.875")  # equal nodes have at least this part of the most memory; firmware reserves some
 
@@ -231,12 +232,16 @@ def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
     last = [(cache, cores) for cache, cores in found if cache.level == level]
     if level < 2 or (level == 2 and all(len(cores) == 1 for _, cores in last)):
         return None
-    if not all(cache.size_bytes for cache, _ in last):
+    if not all(cache.size_bytes for cache, _ in last) and "cache sizes" not in inventory.unsaid:
         raise InputError(f"the size of a cache of level {level}, the last one, is not said", expected="its size")
     _check_sharers(level, last, core_of, order)
     place = {core: at for at, core in enumerate(order)}
     domains = sorted((tuple(sorted(place[core] for core in cores)), cache.size_bytes) for cache, cores in last)
-    return LastLevel(level, tuple(cores for cores, _ in domains), tuple(size_bytes for _, size_bytes in domains))
+    return LastLevel(
+        level,
+        tuple(cores for cores, _ in domains),
+        tuple(size_bytes or LLC_BYTES_OF_CORE * len(cores) for cores, size_bytes in domains),
+    )
 
 
 def _check_sharers(

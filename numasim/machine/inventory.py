@@ -64,7 +64,8 @@ class Inventory:
     memory_source: str = ""  # the source of bandwidths and latencies, for the user
     averaged: frozenset[Where] = frozenset()  # where a value is the mean of unlike values for reading and writing
     # Properties that the system does not report. Without "sockets" all nodes count as one socket, without "cores" each
-    # hardware thread counts as a core, without "speeds" all kinds of cores count as equally fast.
+    # hardware thread counts as a core, without "speeds" all kinds of cores count as equally fast, without "cache sizes"
+    # last-level caches have an assumed size.
     unsaid: frozenset[str] = frozenset()
 
 

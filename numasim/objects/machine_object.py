@@ -50,7 +50,7 @@ class Machine(PartObject[MachineSpec]):
 
         Values that the file does not have are assumed and marked as assumed in ``sources``; `with_` replaces values.
         """
-        from numasim.machine.draft import import_machine
+        from numasim.machine.measured_machine import import_machine
 
         draft = import_machine(Path(path), name=name)
         return cls._of(from_python({**draft.values, "sources": draft.sources}, NO_PLACE))

@@ -16,7 +16,7 @@ from sysfs_trees import DAMAGED, TREES, put
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
-from numasim.machine.draft import import_machine
+from numasim.machine.measured_machine import import_machine
 from numasim.machine.topology import Machine
 from numasim.parts.models.sources import unsourced
 

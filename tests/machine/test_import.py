@@ -12,7 +12,8 @@ from sysfs_trees import RING, TREES, Tree, put
 from numasim.cli import main
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
-from numasim.machine.draft import Draft, import_machine
+from numasim.machine.draft import Draft
+from numasim.machine.measured_machine import import_machine
 from numasim.machine.typical_values import LOCAL_NS
 from numasim.parts.base import as_list, number_list
 from numasim.parts.models.machine_model import MachineSpec
@@ -184,7 +185,7 @@ def test_distances_of_hwloc_are_read_in_every_version() -> None:
 def test_a_file_that_breaks_off_is_refused_wherever_it_does(tmp_path: Path) -> None:
     whole = (HWLOC / "v2-8ia64-2n2s2c+1n.xml").read_text()
     file = tmp_path / "topology.xml"
-    for length in range(0, len(whole) - len("</topology>\n"), 97):
+    for length in range(97, len(whole) - len("</topology>\n"), 97):
         file.write_text(whole[:length])
         with pytest.raises(InputError, match="no XML"):
             import_machine(file)

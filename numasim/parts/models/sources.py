@@ -1,6 +1,7 @@
 """The ``sources`` of a machine file, which say where each value comes from, and the numbers without a source.
 
-A source may begin with a mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows
+A source may begin with a mark: ``measured:`` (a program measured the value on the machine), ``read:`` (a system or its
+firmware gave the value), ``derived:`` (the value follows
 from other values by a stated rule) or ``assumed:`` (no measurement and no document gives the value). A source without a
 mark cites a document, and counts as ``read``.
 """
@@ -15,7 +16,7 @@ from pydantic import BaseModel
 
 from numasim.errors import InputError
 
-Mark = Literal["read", "derived", "assumed"]
+Mark = Literal["measured", "read", "derived", "assumed"]
 MARKS: tuple[Mark, ...] = get_args(Mark)
 
 
@@ -23,7 +24,8 @@ def mark_of(source: str) -> Mark:
     """Return the mark of a source: ``assumed`` also if ``(assumed)`` stands anywhere in the text."""
     if source.startswith("assumed") or "(assumed)" in source:
         return "assumed"
-    return "derived" if source.startswith("derived") else "read"
+    marks: tuple[Mark, Mark] = ("measured", "derived")
+    return next((mark for mark in marks if source.startswith(mark)), "read")
 
 
 def marked(sources: Mapping[str, str], mark: Mark) -> dict[str, str]:
