@@ -108,7 +108,6 @@ void Thief::go_idle(Worker& w) {
     w.idle = true;
     w.failed = w.failed_remote = 0;
     if (joins(w)) run_.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
-    sleepers_.marked();
     memory_.tell_activity(w);
     w.began_ps = run_.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
@@ -119,6 +118,7 @@ void Thief::begin_search(Worker& w) {
     const bool first_drain = run_.plan.threshold_time == ThresholdTime::FIRST_DRAIN && !w.thresholds_known;
     if (w.own != NS_UNKNOWN) run_.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_SEARCHES);
     if (first_drain && w.counters.tasks != 0) compute_thresholds(w);
+    sleepers_.marked();
     if (resting_ != nullptr) resting_->begin_search(w);
 }
 
