@@ -272,7 +272,7 @@ private:
         w.stack.pop_back();
         Frame& frame = run.frames[at];
         frame.origin |= Frame::FINISHED;
-        if (counts_live_ && ns_live_finish(run.controls.live(), frame.row) && resting != nullptr)
+        if (counts_live_ && sleepers.finish_live(*run.controls.live(), frame.row) && resting != nullptr)
             resting->subtree_ended(w);
         if (leaps_) run.forget_taker(at);
         if (kind == CALLED) {
@@ -441,7 +441,7 @@ private:
 
     // The worker begins or continues a task that it has not taken from a queue. Count the subtree of the task as live.
     [[gnu::always_inline]] void begin(const Worker& w, std::uint32_t task) {
-        if (counts_live_) ns_live_begin(run.controls.live(), w.id, run.frames[task].row);
+        if (counts_live_) sleepers.begin_live(*run.controls.live(), w.id, run.frames[task].row);
     }
 
     // Make an inline call. The callee replaces the caller on the stack until it ends, perhaps on another worker.

@@ -248,6 +248,7 @@ bool Thief::back_off(Worker& w, bool probed) {
         w.counters.idle_backoff_ps += wait_ps;
     }
     tell_join(w);
+    if (sleepers_.doze(w, wait_ps)) return false;
     wait_ps += polling_.pass_over(w, wait_ps);
     if (wait_ps == 0) return start_round(w);
     run_.clock.schedule_idle(w, POLL, wait_ps);

@@ -138,7 +138,7 @@ inline void Thief::begin(Worker& w, Task task) {
         if (run_.frames.adapts()) run_.frames.take_from_queue(static_cast<std::uint32_t>(task), w.id);
         if (leaps_) run_.note_taker(static_cast<std::uint32_t>(task), w.id);
         if (tracks_parent_) ns_actor_ran(&run_.queues.actor(w.id), static_cast<std::int32_t>(frame.spawner()));
-        if (run_.plan.counts_live) ns_live_begin(run_.controls.live(), w.id, frame.row);
+        if (run_.plan.counts_live) sleepers_.begin_live(*run_.controls.live(), w.id, frame.row);
     }
     w.stack.push_back(task);
 }

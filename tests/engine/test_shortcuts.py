@@ -81,7 +81,32 @@ def announcing(*levels: dict[str, Any], announce: str = "owner") -> StrategySpec
     return stealing(*levels, thresholds={"max": 3, "min": 1, "announce": announce})
 
 
+AT_ONCE: dict[str, Any] = {"alone_ns": 9_000}  # no wait between rounds
+POOLS: dict[str, Any] = {
+    "queues": {"deque": {"per": "worker"}, "pool": {"per": "node", "own": "fifo", "steal": "fifo"}},
+    "tiers": {"depth": 2},
+    "live": {"per": "node", "most": 1},
+    "dispatch": [{"to": "own", "queue": "pool", "tier": ["free", "root"]}, {"to": "own"}],
+}
+NEAR = {"from": "own-node", "tries": "all"}
+OWN_POOL = {"from": "own", "queue": "pool"}
+FAR_POOLS = {"from": "other-nodes", "queue": "pool", "who": "head", "gated": "yes"}
+SHARED: dict[str, tuple[StrategySpec | str, dict[str, Any]]] = {
+    "pools behind gates": (stealing(NEAR, {**OWN_POOL, "who": "head", "gated": "yes"}, FAR_POOLS, **POOLS), AT_ONCE),
+    "pools behind gates, with waits": (stealing(NEAR, {**OWN_POOL, "gated": "yes"}, FAR_POOLS, **POOLS), SLEEPING),
+    "pools behind gates alone": (stealing({**OWN_POOL, "gated": "yes"}, FAR_POOLS, **POOLS), AT_ONCE),
+    "pools behind gates alone, with waits": (stealing({**OWN_POOL, "gated": "yes"}, FAR_POOLS, **POOLS), SLEEPING),
+    "pools of others": (stealing({**NEAR, "tries": 1}, OWN_POOL, FAR_POOLS, **POOLS), AT_ONCE),
+    "pools and marks": (
+        stealing(NEAR, {**OWN_POOL, "gated": "yes"}, {"from": "others", "if": {"length": 2}}, **POOLS),
+        AT_ONCE,
+    ),
+}
 SEARCHES: dict[str, tuple[StrategySpec | str, dict[str, Any]]] = {
+    **SHARED,
+    "one pick, at once": ("randomized", AT_ONCE),
+    "near before far, at once": (stealing({"from": "own-node"}, {"from": "other-nodes"}), AT_ONCE),
+    "near alone": (stealing({"from": "own-node"}), AT_ONCE),
     "one pick": ("randomized", SLEEPING),
     "half of what is there": ("steal-half", SLEEPING),
     "all but one": ("leave-one", SLEEPING),
@@ -185,7 +210,9 @@ def test_phases_end_in_the_midst_of_rounds(name: str) -> None:
 
 
 @NATIVE
-@pytest.mark.parametrize("name", ["one pick", "half of what is there", "near before far", "one lock for all"])
+@pytest.mark.parametrize(
+    "name", ["one pick", "half of what is there", "near before far", "one lock for all", "one pick, at once", *SHARED]
+)
 def test_few_of_the_probes_are_events(name: str) -> None:
     strategy, keys = SEARCHES[name]
     plan = search_plan(strategy, "continuation", **keys)

@@ -36,10 +36,20 @@ static inline int32_t ns_live_label(const ns_live_subtrees *self, int64_t row) {
     return self->label ? self->label[row] : NS_UNKNOWN;
 }
 
+/* Whether a subtree becomes live if the task of `row` begins or continues. */
+static inline bool ns_live_begins(const ns_live_subtrees *self, uint32_t row) {
+    return self->root[row] == row && self->unit[row] == NS_UNKNOWN;
+}
+
+/* Whether a live subtree ends if the task of `row` finishes. */
+static inline bool ns_live_ends(const ns_live_subtrees *self, uint32_t row) {
+    return self->root[row] != NS_UNKNOWN && self->left[self->root[row]] == 1;
+}
+
 /* Note that the worker begins or continues the task of `row`. If the task is a root that has not begun, its subtree
  * becomes live. */
 static inline void ns_live_begin(ns_live_subtrees *self, uint32_t worker, uint32_t row) {
-    if (self->root[row] != row || self->unit[row] != NS_UNKNOWN) return;
+    if (!ns_live_begins(self, row)) return;
     self->unit[row] = self->gate[worker];
     self->live[self->unit[row]]++;
     self->left[row] = 1;

@@ -328,9 +328,8 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
 
 /* Whether the level makes the same random picks in every round, with one random number for each probe. */
 static bool is_steady(const ns_level *level) {
-    bool always = ns_is_unconditional(level) && level->chance == NS_NONE8;
     bool plain = level->visit == NS_VISIT_NEAREST && level->pick == NS_PICK_RANDOM;
-    return always && plain && !(level->flags & NS_FLAG_INVERT);
+    return plain && level->chance == NS_NONE8 && !(level->flags & NS_FLAG_INVERT);
 }
 
 /* The list of probes that ns_quiet_round fills. */
@@ -352,7 +351,23 @@ static bool append_quiet(quiet_list *list, const ns_plan *plan, uint32_t index, 
     return true;
 }
 
-int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most) {
+uint64_t ns_open_levels(const ns_plan *plan, const ns_actor *actor, const ns_view *view) {
+    uint64_t open = 0;
+    for (uint32_t index = 0; index < plan->steal_levels; index++)
+        open |= (uint64_t)is_open(plan, &plan->level[index], actor, view) << index;
+    return open;
+}
+
+bool ns_meets_gate(const ns_plan *plan, const ns_actor *actor) {
+    for (uint32_t index = 0; index < plan->steal_levels; index++) {
+        const ns_row row = row_of(plan, &plan->level[index], actor);
+        if (plan->level[index].flags & NS_FLAG_GATED && row.first != row.end) return true;
+    }
+    return false;
+}
+
+int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint64_t open, uint32_t *levels, uint32_t *segments,
+                       int32_t most) {
     quiet_list list = {levels, segments, 0, most};
     for (uint32_t at = 0; at < plan->chances; at++) {
         if (plan->chance[at].elsewhere_miss_ppm) return -1; /* failed probes change the chance of a level */
@@ -360,7 +375,7 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
         if (actor->leaps && level->leap_after) return -1;
-        if (is_idle(level, actor)) continue;
+        if (!(open >> index & 1)) continue;
         ns_row row = row_of(plan, level, actor);
         if (row.first == row.end) continue;
         if (!is_steady(level)) return -1;

@@ -142,11 +142,19 @@ void ns_actor_ran(ns_actor *self, int32_t spawner);
 bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context);
 
-/* List the probes of a round while all queues are empty. Probe i draws one of the queues of segment `segments[i]` for
- * level `levels[i]`. Returns the number of probes. Returns -1 if such rounds are not all alike or not this simple: more
- * than `most` probes; a level that does not pick at random, is entered by chance or is not always in force; a worker in
- * a leapfrogging join with a level that joins in only after some rounds; or a chance that failed probes change. */
-int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most);
+/* The steal levels that a round of `actor` enters, a bit each: those that are in force and whose gate lets it pass. */
+uint64_t ns_open_levels(const ns_plan *plan, const ns_actor *actor, const ns_view *view);
+
+/* Whether some level with a gate has queues for `actor`. */
+bool ns_meets_gate(const ns_plan *plan, const ns_actor *actor);
+
+/* List the probes of a round while all queues are empty and `open` is the set of open levels. Probe i draws one of the
+ * queues of segment `segments[i]` for level `levels[i]`. Returns the number of probes. Returns -1 if such rounds are
+ * not all alike or not this simple: more than `most` probes; a level that does not pick at random or is entered by
+ * chance; a worker in a leapfrogging join with a level that joins in only after some rounds; or a chance that failed
+ * probes change. */
+int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint64_t open, uint32_t *levels, uint32_t *segments,
+                       int32_t most);
 
 /* ---- back-off and overflow --------------------------------------------------------------------------------------- */
 

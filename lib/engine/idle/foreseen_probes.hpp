@@ -94,7 +94,7 @@ private:
     // model 4.13).
     bool may_sleep(Worker& w) {
         if (!run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return false;
-        if (!w.stack.empty() && ns_joins_by_itself(&run_.plan)) return false;
+        if (is_bound(w)) return false;
         if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0) return false;
         const QuietRound& quiet = polling_.quiet_round(w);
         return quiet.known && quiet.probes > 0;
@@ -242,23 +242,6 @@ private:
         w.counters.idle_steal_ps -= probing_ps;
     }
 
-    // The round that began at `poll_ps` is under way. Count its probes that have failed by now. Send its next probe.
-    void enter_round(Worker& w, std::int64_t poll_ps) {
-        const ns_view quiet = unmarked_view();
-        std::int64_t look_ps = poll_ps;
-        w.probed = true;
-        w.probes_nobody = false;
-        ns_round_begin(&w.round);
-        for (;;) {
-            ns_round_next(&w.round, &run_.plan.steal, &run_.queues.actor(w.id), &quiet, &w.level, &w.target);
-            const std::int64_t probe_ps = ns_probe_ps(&run_.plan, &w, w.target);
-            w.counters.idle_steal_ps += probe_ps;
-            look_ps += probe_ps;
-            if (is_ahead(look_ps, LOOK, w.id)) return run_.clock.wake_for_look(w, look_ps, probe_ps);
-            if (ns_is_attempt(&run_.plan, w.level)) polling_.count_failed(w, w.target, 1);
-        }
-    }
-
     void filled(std::uint32_t q) override {
         if (is_marked()) wake_all();
         if (queues_[q].owner != NOBODY) wake(queues_[q].owner);
@@ -303,10 +286,6 @@ private:
     bool is_valid(const Note& note) const {
         return naps_[note.worker] == note.nap && is_ahead(note.look_ps, LOOK, note.worker);
     }
-    bool is_ahead(std::int64_t ps, Rank rank, std::uint32_t worker) const {
-        return event_key(ps, rank, worker) > run_.clock.event();
-    }
-    std::int64_t wait_ps(std::int64_t fails) const { return ns_backoff_wait_ps(&run_.plan.backoff, fails, true); }
 
     static constexpr std::int64_t LEAST_PROBES = 8;
 

@@ -114,7 +114,7 @@ private:
     std::int32_t lock_of(Worker& w) {
         const ns_plan& steal = run_.plan.steal;
         const QuietRound& quiet = polling_.quiet_round(w);
-        if (!quiet.known || quiet.probes != 1) return NS_NO_LOCK;
+        if (!quiet.known || quiet.probes != 1 || polling_.levels_change()) return NS_NO_LOCK;
         const std::span queues(steal.queue + steal.seg[quiet.segments[0]],
                                steal.queue + steal.seg[quiet.segments[0] + 1]);
         const std::int32_t lock = ns_level_lock(&run_.plan, quiet.levels[0], queues[0]);

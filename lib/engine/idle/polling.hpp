@@ -37,7 +37,12 @@ inline bool all_levels_of_me(const ns_plan& steal) {
 class Polling {
 public:
     Polling(Run& run, const MemorySystem& memory, const WorkSource& source, SkipAhead& skipping)
-        : run_(run), memory_(memory), source_(source), skipping_(skipping) {}
+        : run_(run),
+          memory_(memory),
+          source_(source),
+          skipping_(skipping),
+          levels_change_(!std::all_of(run.plan.steal.level, run.plan.steal.level + run.plan.steal.steal_levels,
+                                      [](const ns_level& level) { return ns_is_unconditional(&level); })) {}
 
     // The worker will begin a round after `wait_ps`. Count this round and the following rounds as long as they can only
     // fail. Returns the time of the counted rounds; 0 if the plan does not skip.
@@ -54,13 +59,29 @@ public:
         ns_count_failed(&run_.plan, &w, q, attempts);
     }
 
+    // Whether some level is open only at times, by its iterations, a switch or a gate.
+    bool levels_change() const { return levels_change_; }
+
     // Whether the present phase skips ahead (SkipAhead): its tasks have no events.
     bool skips() const { return skipping_.active(); }
 
-    // The probes of a round of the worker while all queues are empty.
+    // The probes of a round of the worker while all queues are empty and no gate, switch or iteration changes.
     const QuietRound& quiet_round(Worker& w) {
-        if (!w.quiet.known) learn(w);
+        if (!w.quiet.known || (levels_change_ && open_levels(w) != w.quiet.open)) learn(w);
         return w.quiet;
+    }
+
+    // Count the rounds of the worker from the round at `poll_ps` on that end before `until_ps`, as `quiet_round` has
+    // last given them. The queues that the rounds probe are empty. Returns the time of the counted rounds.
+    std::int64_t count_rounds(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
+        if (poll_ps >= until_ps) return 0;
+        return w.quiet.probes == 0 ? pass_over_waits(w, poll_ps, until_ps) : pass_over_probes(w, poll_ps, until_ps);
+    }
+
+    // The queues of a segment.
+    std::span<const std::uint32_t> candidates(std::uint32_t segment) const {
+        const ns_plan& steal = run_.plan.steal;
+        return {steal.queue + steal.seg[segment], steal.queue + steal.seg[segment + 1]};
     }
 
 private:
@@ -83,8 +104,9 @@ private:
         levels_.resize(LONGEST_ROUND);
         segments_.resize(LONGEST_ROUND);
         QuietRound& quiet = w.quiet;
-        quiet.probes =
-            ns_quiet_round(&run_.plan.steal, &run_.queues.actor(w.id), levels_.data(), segments_.data(), LONGEST_ROUND);
+        quiet.open = open_levels(w);
+        quiet.probes = ns_quiet_round(&run_.plan.steal, &run_.queues.actor(w.id), quiet.open, levels_.data(),
+                                      segments_.data(), LONGEST_ROUND);
         const std::int32_t count = std::max(quiet.probes, 0);
         quiet.levels.assign(levels_.begin(), levels_.begin() + count);
         quiet.segments.assign(segments_.begin(), segments_.begin() + count);
@@ -94,6 +116,11 @@ private:
         for (const std::uint32_t segment : quiet.segments)
             quiet.choices += static_cast<std::int64_t>(candidates(segment).size());
         if (w.id < laps_.size()) laps_[w.id].times.clear();
+    }
+
+    std::uint64_t open_levels(const Worker& w) const {
+        const ns_view seen = run_.queues.view();
+        return ns_open_levels(&run_.plan.steal, &run_.queues.actor(w.id), &seen);
     }
 
     std::int64_t wait_ps(std::int64_t fails, bool probed) const {
@@ -106,9 +133,7 @@ private:
         if (poll_ps >= until_ps || run_.plan.locks_probes || run_.plan.backoff_after_probe ||
             (!w.stack.empty() && ns_joins_by_itself(&run_.plan)))
             return 0;
-        const std::int32_t probes = quiet_round(w).probes;
-        if (probes < 0) return 0;
-        return probes == 0 ? pass_over_waits(w, poll_ps, until_ps) : pass_over_probes(w, poll_ps, until_ps);
+        return quiet_round(w).probes < 0 ? 0 : count_rounds(w, poll_ps, until_ps);
     }
 
     // Pass over rounds without probes, which consist of waits only.
@@ -285,15 +310,12 @@ private:
     }
 
     static std::int64_t rounds_to_lap(const Worker& w) { return NS_LAP_ROUNDS - (w.fails - 1) % NS_LAP_ROUNDS; }
-    std::span<const std::uint32_t> candidates(std::uint32_t segment) const {
-        const ns_plan& steal = run_.plan.steal;
-        return {steal.queue + steal.seg[segment], steal.queue + steal.seg[segment + 1]};
-    }
 
     Run& run_;
     const MemorySystem& memory_;
     const WorkSource& source_;
     SkipAhead& skipping_;
+    const bool levels_change_;                      // see `levels_change`
     std::vector<std::uint32_t> levels_, segments_;  // scratch of `learn`
     std::vector<std::uint32_t> picked_;             // scratch: picks of the present rounds
     std::vector<std::int64_t> times_picked_;        // scratch: how often each queue is picked

@@ -1,4 +1,4 @@
-// The interface of the two ways in which idle workers sleep: ForeseenProbes and LockedRounds (model 1.5).
+// The interface of the ways in which idle workers sleep: Dozing, ForeseenProbes and LockedRounds (model 1.5).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,12 @@ public:
     Sleeping(const Sleeping&) = delete;
 
     // The worker's next event is a poll. Let the worker sleep as long as its rounds can only fail.
-    virtual void sleep(Worker& w) = 0;
+    virtual void sleep(Worker&) {}
+    // The worker begins its next round after `wait_ps`. Returns whether the worker sleeps from now on, without an
+    // event.
+    virtual bool doze(Worker&, std::int64_t) { return false; }
+    // The number of live or awaited subtrees of a unit is about to change, so that a gate may open or close.
+    virtual void move_gate(std::int32_t) {}
     // The poll of a worker is due. Returns whether the worker goes on sleeping.
     virtual bool sleeps_on(Worker&) { return false; }
     // The worker asks for a lock for its probe. Returns whether it sleeps from now on, and the request is made here.
@@ -61,6 +66,31 @@ protected:
         ns_view view = run_.queues.view();
         view.watch = no_marks_.data();
         return view;
+    }
+    bool is_ahead(std::int64_t ps, Rank rank, std::uint32_t worker) const {
+        return event_key(ps, rank, worker) > run_.clock.event();
+    }
+    std::int64_t wait_ps(std::int64_t fails, bool probed = true) const {
+        return ns_backoff_wait_ps(&run_.plan.backoff, fails, probed);
+    }
+    // Whether the worker waits in a nested join and may search its own queue only.
+    bool is_bound(const Worker& w) const { return !w.stack.empty() && ns_joins_by_itself(&run_.plan); }
+
+    // The round that began at `poll_ps` is under way. Count its probes that have failed by now. Send its next probe.
+    void enter_round(Worker& w, std::int64_t poll_ps) {
+        const ns_view quiet = unmarked_view();
+        std::int64_t look_ps = poll_ps;
+        w.probed = true;
+        w.probes_nobody = false;
+        ns_round_begin(&w.round);
+        for (;;) {
+            ns_round_next(&w.round, &run_.plan.steal, &run_.queues.actor(w.id), &quiet, &w.level, &w.target);
+            const std::int64_t probe_ps = ns_probe_ps(&run_.plan, &w, w.target);
+            w.counters.idle_steal_ps += probe_ps;
+            look_ps += probe_ps;
+            if (is_ahead(look_ps, LOOK, w.id)) return run_.clock.wake_for_look(w, look_ps, probe_ps);
+            if (ns_is_attempt(&run_.plan, w.level)) polling_.count_failed(w, w.target, 1);
+        }
     }
 
     Run& run_;

@@ -41,10 +41,12 @@ struct ItemBlock {
     std::int64_t total_ps[MOST], local_ps[MOST];
 };
 
-// The rounds of a worker while all queues are empty, if they consist of random picks: probe i picks a queue of segment
-// `segments[i]` for level `levels[i]`.
+// The rounds of a worker while all queues are empty and the steal levels of the set `open` are open, if they consist of
+// random picks: probe i picks a queue of segment `segments[i]` for level `levels[i]`.
 struct QuietRound {
     bool known = false;
+    bool reaches_all = false;  // all queues are in reach at all times (Dozing)
+    std::uint64_t open = 0;
     std::int32_t probes = -1;  // -1: rounds have other picks
     std::vector<std::uint32_t> levels, segments;
     std::int64_t longest_ps = 0,
