@@ -299,7 +299,8 @@ inline std::int64_t combined_ps(const Effects& effects, std::int64_t compute_ps,
 }
 
 // The time of a segment or an item with this price, for a worker with this speed (model 2.5 and 2.6).
-inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const Speed& speed) {
+// Inlined always: a call would make runs of many unlike items that skip ahead a tenth slower.
+[[gnu::always_inline]] inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const Speed& speed) {
     std::int64_t compute = price.compute_ps, wait = sum_ps(price.wait_ps, price.queued_ps);
     if (speed.compute_ppm != MILLION) compute = ceil_ratio(compute, MILLION, speed.compute_ppm);
     if (speed.memory_ppm != MILLION) wait = ceil_ratio(wait, MILLION, speed.memory_ppm);
