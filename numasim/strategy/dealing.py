@@ -151,18 +151,30 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     size = known.bytes.sum(axis=1)
     limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # most load times units times a million
     most = min(limit // (known.units * MILLION), np.iinfo(np.int64).max)
-    found, load = given.copy(), np.zeros(known.units, np.int64)
-    group = np.searchsorted(known.groups, known.node)
+    found, load, sizes, cost = given.tolist(), [0] * known.units, size.tolist(), known.cost.tolist()
+    groups = [np.flatnonzero(known.node == node).tolist() for node in known.groups]
+    full, room = [0] * len(groups), -1  # so many of the first units of each group have no ``room``
     for item in np.argsort(-size, kind="stable").tolist():
-        unit = int(given[item])
-        if unit == NOBODY:
-            room = np.flatnonzero(load <= most - size[item])
-            if not len(room):
-                room = np.flatnonzero(load == load.min())
-            unit = int(room[known.cost[item, group[room]].argmin()])
-            found[item] = unit
-        load[unit] += size[item]
-    return found
+        if found[item] == NOBODY:
+            if most - sizes[item] != room:
+                full, room = [0] * len(groups), most - sizes[item]
+            first = []  # (cost, unit) of the first unit with room in each group
+            for group, units in enumerate(groups):
+                while full[group] < len(units) and load[units[full[group]]] > room:
+                    full[group] += 1
+                if full[group] < len(units):
+                    first.append((cost[item][group], units[full[group]]))
+            if not first:
+                least = min(load)
+                first = [
+                    (cost[item][group], unit)
+                    for group, units in enumerate(groups)
+                    for unit in units
+                    if load[unit] == least
+                ]
+            found[item] = min(first)[1]
+        load[found[item]] += sizes[item]
+    return np.array(found, np.int64)
 
 
 # ---- The labels of a program's items under a strategy's distribution, and the program with the cost of dealing -------
