@@ -16,7 +16,7 @@ from numasim.spec.run_spec import RunSpec, workload_json, workload_name
 if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
 
-MODEL_VERSION = 15  # incremented whenever the same specification gives other counters
+MODEL_VERSION = 16  # incremented whenever the same specification gives other counters
 
 
 def run_id(spec: RunSpec, seed_r: int) -> str:

@@ -114,7 +114,8 @@ FILLERS: Options = {
     "combiner": (50, ("associative", "buffer")),
     "pattern": (50, ("sequential", "strided", "random", "chase")),
     **dict.fromkeys(("emit_ns", "key_ns", "copy_ns"), (90, (0, 1, 10))),
-    **dict.fromkeys(("entries_returned", "values_returned"), (30, (0, 0.5, 1))),
+    "vector_values": (50, (1, 2, 100)),
+    "values_returned": (30, (0, 0.5, 1)),
 }
 
 

@@ -115,7 +115,7 @@ def test_dealing_by_locality_saves_what_pages_of_others_take_longer(workers: int
     # Each worker demands the lock for the mean time of the rows that are dealt to its node, not of all rows.
     flush_ps = 10 * NS * (workers - 1)
     work = {"name": "reduce", "emits": 4096, "rows": 512, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
-    nothing = {"emit_ns": 0, "key_ns": 0, "copy_ns": 0, "entries_returned": 0}
+    nothing = {"emit_ns": 0, "key_ns": 0, "copy_ns": 0, "vector_values": 4096}
     found = run(
         machine="xeon-6130-2s",
         workload={**work, **nothing, "values_returned": 1},

@@ -25,7 +25,7 @@ from numasim.workload.graph import I64, Kind, Workload
 
 FOUR_ROWS: dict[str, Any] = {
     **{"emits": 8, "rows": 4, "threads": 2, "nodes": (0, 1), "key_filler": "disjoint-subranges"},
-    **{"value_bytes": 4096, "emit_ns": 10, "key_ns": 100, "copy_ns": 1},
+    **{"value_bytes": 4096, "emit_ns": 10, "key_ns": 100, "copy_ns": 1, "vector_values": 1},
 }
 
 
@@ -46,16 +46,17 @@ def times_ps(work: Workload) -> list[int]:
 
 def test_four_rows_of_two_threads() -> None:
     """Keys 0 to 7 are in rows 0, 1, 2, 3, 0, 1, 2, 3; rows 0 and 1 are thread 0's. Each vector gets four values and
-    grows from one to two and to four: three copies, of which each value bears three quarters.
+    grows from one to two and to four: three copies, of which each value bears three quarters. Appended and copied
+    values fill fresh memory, 8 + 2 * 3 in all; vectors of one and of two values are given back, 2 * 3 in all.
     """
     work = make("reduce", **FOUR_ROWS)
     (family,) = work.ranges
     assert on_nodes(work) == [[8192, 0], [8192, 0], [0, 8192], [0, 8192]]
-    assert copies_of_growth(np.array([2, 2, 2, 2]), 2).tolist() == [1, 2, 1, 2]
+    assert copies_of_growth(np.array([2, 2, 2, 2]), 2, 1).tolist() == [1, 2, 1, 2]
     assert times_ps(work) == [221_000, 222_000, 221_000, 222_000]
     assert family.freed is not None
     assert family.fresh is not None
-    assert (family.fresh.mean, family.freed.mean) == (8192, 8192)
+    assert (4 * family.fresh.mean, 4 * family.freed.mean) == (14 * 4096, 6 * 4096)
     assert [access.returned_ppm for access in family.node_accesses] == [0, 0]
     assert work.facts == {"emits": 8, "keys": 8}
 
@@ -139,6 +140,12 @@ def test_cells_that_are_all_drawn_meet_every_key() -> None:
     assert newly_met(1, np.array([1, 1]), 4, keys, np.zeros(2, np.int64)).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(("values", "copies"), [(1, 0), (2, 1), (3, 3), (4, 3), (5, 7), (8, 7), (9, 15)])
-def test_a_vector_that_doubles(values: int, copies: int) -> None:
-    assert copies_of_growth(np.array([values]), 1).tolist() == [copies]
+@pytest.mark.parametrize(
+    ("first", "values", "copies"),
+    [
+        *[(1, 0, 0), (1, 1, 0), (1, 2, 1), (1, 3, 3), (1, 4, 3), (1, 5, 7), (1, 8, 7), (1, 9, 15)],
+        *[(100, 1, 0), (100, 100, 0), (100, 101, 100), (100, 200, 100), (100, 201, 300)],
+    ],
+)
+def test_a_vector_that_doubles(first: int, values: int, copies: int) -> None:
+    assert copies_of_growth(np.array([values]), 1, first).tolist() == [copies]

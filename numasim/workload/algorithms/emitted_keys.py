@@ -172,14 +172,14 @@ def disjoint_subranges(columns: Columns, key_range: int, rows: int, seed: int) -
     return Container(emitted, emitted.sum(axis=1))
 
 
-def copies_of_growth(values: I64, vectors: int) -> I64:
+def copies_of_growth(values: I64, vectors: int, first: int) -> I64:
     """Return [rows] the values copied when full vectors grow, if row i appends ``values[i]`` values to a vector.
 
-    A full vector doubles its capacity, which begins at one value. The ``vectors`` get equally many values; the copied
-    values of a vector are divided evenly among the appended values.
+    A full vector doubles its capacity, which begins at ``first`` values. The ``vectors`` get equally many values; the
+    copied values of a vector are divided evenly among the appended values.
     """
     each = -(-int(values.sum()) // vectors)
-    copies = (1 << max(each - 1, 0).bit_length()) - 1 if each else 0
+    copies = first * ((1 << max(-(-each // first) - 1, 0).bit_length()) - 1)
     upto = np.cumsum(values) * copies // max(each, 1)
     return np.diff(upto, prepend=0)
 

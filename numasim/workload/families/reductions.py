@@ -17,7 +17,6 @@ from pydantic import Field, model_validator
 
 from numasim.parts.base import Bytes, Fraction, Nanoseconds, Seed, Whole, ppm, ps
 from numasim.parts.choices import Choices
-from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.algorithms.emitted_keys import (
     Columns,
@@ -99,10 +98,10 @@ class ContainerParameters(ColumnParameters):
     key_ns: Nanoseconds = Field(Decimal(10_000), description="Time of an output value: entry and append; assumed.")
     copy_ns: Nanoseconds = Field(Decimal(1000), description="Time of copying a value as its vector grows; assumed.")
     pattern: PatternName = Field("random", description="Order in which the values of a row are read.")
-    entries_returned: Fraction = Field(
-        Decimal(1),
-        description="Share of the memory of a row's entries, one for each key, that is given back when the row is "
-        "done (A-74); the entries are in memory that the row touches first.",
+    vector_values: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(
+        100,
+        description="Capacity of a worker's vector of output values at first; a full vector is copied to a vector of "
+        "twice the capacity, in memory that is touched first, and given back (A-74).",
     )
     values_returned: Fraction = Field(
         Decimal(0), description="Share of the memory of the emitted values that is given back when their row is done."
@@ -125,6 +124,10 @@ class ContainerParameters(ColumnParameters):
         """Return the values that the threads have emitted."""
         fill = equal_probability if self.key_filler == "equal-prob" else disjoint_subranges
         return fill(self.columns(), self.keys, self.rows, self.graph_seed)
+
+    def copies(self, out: I64, vectors: int) -> I64:
+        """Return [rows] the values that growing vectors copy, if row i appends ``out[i]`` values to a vector."""
+        return copies_of_growth(out, vectors, self.vector_values)
 
     def totals(self) -> Totals:
         """Return the size of the program if all values of a row have different keys."""
@@ -187,23 +190,22 @@ def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I6
         for node, values in enumerate(emitted.T)
         if values.any()
     ]
-    entries = out * parameters.value_bytes
-    returned = entries * ppm(parameters.entries_returned) // MILLION
+    outgrown, appended = copies * parameters.value_bytes, (out + copies) * parameters.value_bytes
     return ragged_family(
         name,
         len(out),
         Amounts.of_items(compute_ps),
         reads,
         REDUCE,
-        fresh=Amounts.of_items(entries) if entries.any() else None,
-        freed=Amounts.of_items(returned) if returned.any() else None,
+        fresh=Amounts.of_items(appended) if appended.any() else None,
+        freed=Amounts.of_items(outgrown) if outgrown.any() else None,
     )
 
 
 def reduced(parameters: ContainerParameters, container: Container) -> RangeFamily:
     """Return the items that reduce the rows of ``container``."""
     out = container.keys if parameters.combiner == "associative" else container.emitted.sum(axis=1)
-    return row_family(parameters, "row", container.emitted, out, copies_of_growth(out, parameters.team))
+    return row_family(parameters, "row", container.emitted, out, parameters.copies(out, parameters.team))
 
 
 def facts_of(container: Container) -> dict[str, int]:

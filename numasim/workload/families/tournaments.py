@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import ps
-from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
+from numasim.workload.algorithms.emitted_keys import Columns, mean_keys, met_on_nodes
 from numasim.workload.builder import made_of, workload_of
 from numasim.workload.families.reductions import BENCHMARK, KERNELS, SMALL, ContainerParameters, facts_of, row_family
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
@@ -61,7 +61,7 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
     within = np.zeros((parameters.rows, len(nodes), columns.nodes), np.int64)
     within[:, np.arange(len(nodes)), nodes] = container.emitted[:, nodes]
     inside = met[:, nodes].ravel()
-    growth = copies_of_growth(inside, parameters.team), copies_of_growth(keys, parameters.team)
+    growth = parameters.copies(inside, parameters.team), parameters.copies(keys, parameters.team)
     first = row_family(parameters, "row of a node", within.reshape(-1, columns.nodes), inside, growth[0])
     second = row_family(parameters, "row", met, keys, growth[1])
     names = ("within nodes", "among nodes")
@@ -139,7 +139,7 @@ def _family(
         out[thread] = keys
         for side in sides:
             read[thread, columns.node[side.winner]] += side.keys
-    return row_family(parameters, "thread", read, out, copies_of_growth(out, 1) if grows else np.zeros_like(out))
+    return row_family(parameters, "thread", read, out, parameters.copies(out, 1) if grows else np.zeros_like(out))
 
 
 TEAM = {**SMALL, "threads": 4, "nodes": (0, 0, 1, 1)}
