@@ -5,24 +5,19 @@
 writes calibrated.yaml beside this file. Steps:
 
 1. the times of interleave with six numbers of threads on paragon give the time of a value and of a key on paragon, if
-   giving back memory takes no time;
-2. the times of interleave with six numbers of threads on parade give the time of a key on parade, of returning a page,
-   and of a flush for each other thread. parallax has the processors of parade and gets the same values; paragon gets
-   the time of a page and the time of a flush;
+   page faults do not wait for each other;
+2. the times of interleave with six numbers of threads on parade give the time of a key on parade, and the number of
+   page faults a second that the lock of the address space allows. parallax has the processors of parade and gets the
+   same values; paragon gets the number of page faults. The time of giving back a page is not fitted: the more page
+   faults, the more pages are given back, so that the times cannot distinguish the two;
 3. the time of One-Numa-Heavy with one number of threads on parade gives the share of the heavy node.
 
 A parameter is refused if the data cannot distinguish the best value from an end of the searched range. The field of a
 refused parameter keeps the value of the machine's or the program's file.
-
-    python experiments/phoenix/calibrate.py --entries 0.235
-
-prints the parameters of step 2 if rows give back only a share of 0.235 of the memory of their entries, as in a reading
-of the study (paper.yaml, "memory of entries"), and writes nothing.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -64,9 +59,8 @@ NOISE = 0.02  # relative standard deviation of a mean of two or three runs, from
 
 VALUE = Axis("value", 16, 0, 80, 4, 1, "workload.emit_ns", Decimal(500), "ns")
 PARAGON_KEY = Axis("key on paragon", 76, 10, 200, 4, 1, "workload.key_ns", Decimal(1000), "ns")
-PARADE_KEY = Axis("key on parade", 40, 4, 120, 4, 1, "workload.key_ns", Decimal(500), "ns")
-UNMAP = Axis("page given back", 20, 0, 80, 4, 1, "runtime.costs.unmap_ns", Decimal(10), "ns")
-FLUSH = Axis("flush", 5, 0, 40, 4, 1, "runtime.costs.shootdown_ns", Decimal(50), "ns a thread")
+PARADE_KEY = Axis("key on parade", 25, 4, 120, 4, 1, "workload.key_ns", Decimal(500), "ns")
+FAULTS = Axis("faults a second", 72, 10, 400, 16, 1, "runtime.costs.faults_per_s", Decimal(100_000), "1/s")
 HEAVY = Axis("heavy share", 80, 30, 100, 10, 1, "workload.heavy_share", Decimal("0.01"))
 
 
@@ -107,23 +101,18 @@ def set_by(found: Calibration, program: str) -> dict[str, object]:
     return {each.field: each.value for each in found.parameters if program in each.programs}
 
 
-def on_parade(study: Study, readings: Readings, base: Mapping[str, object]) -> Calibration:
-    """Return the parameters of step 2, with the values ``base`` of other fields."""
-    table = "parade-32-equal-prob"
-    column = Column(study, readings, "parade", table, (4, 12, 24, 36, 64, 128))
-    source = Source(2, PARADE, table, (COLUMN,), column.counts)
-    return searched(column, (PARADE_KEY, UNMAP, FLUSH), base, source)
-
-
 def calibrate(study: Study) -> Calibration:
     """Return the parameters of all steps; each step uses the parameters of earlier steps."""
     readings = Readings(study)
     table = "paragon-4-equal-prob"
     column = Column(study, readings, "paragon", table, (1, 2, 4, 8, 16, 24))
     source = Source(1, PARAGON, table, (COLUMN,), column.counts)
-    found = searched(column, (VALUE, PARAGON_KEY), {UNMAP.sets: 0, FLUSH.sets: 0}, source)
+    found = searched(column, (VALUE, PARAGON_KEY), {}, source)
 
-    found = for_all_machines(joined(found, on_parade(study, readings, {})))
+    table = "parade-32-equal-prob"
+    column = Column(study, readings, "parade", table, (4, 12, 24, 36, 64, 128))
+    source = Source(2, PARADE, table, (COLUMN,), column.counts)
+    found = for_all_machines(joined(found, searched(column, (PARADE_KEY, FAULTS), {}, source)))
 
     table = "parade-32-heavy"
     column = Column(study, readings, "parade", table, (4,))
@@ -137,12 +126,11 @@ def calibrate(study: Study) -> Calibration:
 
 
 def for_all_machines(found: Calibration) -> Calibration:
-    """Return ``found`` with the kernel's parameters (time of a page, of a flush) set on paragon too."""
-    kernel = {UNMAP.sets, FLUSH.sets}
+    """Return ``found`` with the kernel's parameter, the page faults a second, set on paragon too."""
     return found.model_copy(
         update={
             "parameters": tuple(
-                each.model_copy(update={"programs": (*PARADE, *PARAGON)}) if each.field in kernel else each
+                each.model_copy(update={"programs": (*PARADE, *PARAGON)}) if each.field == FAULTS.sets else each
                 for each in found.parameters
             )
         }
@@ -154,17 +142,5 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
-def main() -> None:
-    """Fit and write all parameters, or only print the result of step 2."""
-    parser = argparse.ArgumentParser(description="Fit what the thesis does not print.")
-    parser.add_argument("--entries", type=Decimal, metavar="SHARE", help="say what step 2 finds with entries_returned")
-    entries = parser.parse_args().entries
-    study = read_study(str(HERE))
-    if entries is None:
-        write_text(OUTPUT, calibration_yaml(calibrate(study), COMMENT))
-    else:
-        on_parade(study, Readings(study), {"workload.entries_returned": entries})
-
-
 if __name__ == "__main__":
-    main()
+    write_text(OUTPUT, calibration_yaml(calibrate(read_study(str(HERE))), COMMENT))

@@ -168,6 +168,13 @@ def test_with_one_thread_both_tournaments_are_interleave_once_and_twice() -> Non
     assert time("horizontal") == pytest.approx(2 * time("interleave"), rel=0.01)
 
 
+def test_simple_rules_of_phoenix_count_the_keys_of_tournaments() -> None:
+    """Four threads on four nodes have 7/16 of all keys in pairs, and 175/256 together, merged once and put out once."""
+    simple = PHOENIX.part("simple")
+    assert [simple.horizontal_keys(threads) for threads in (1, 4)] == [2, 1 + 256 / 175]
+    assert [simple.vertical_keys(threads) for threads in (1, 2, 4)] == [1, 2 * 3 / 4, 7 / 16 + 2 * 175 / 256]
+
+
 def pair(reader: int, home: int, read: int, owned: int = 0, cache: int = 0) -> dict[str, int]:
     return {"node_from": reader, "node_to": home, "bytes_read": read, "bytes_ownership": owned, "bytes_cache": cache}
 
