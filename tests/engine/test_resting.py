@@ -27,7 +27,7 @@ from engine_setup import (
 )
 from random_grammar import idle_document
 from registry_cells import workload
-from task_graphs import WAIT, Task, graph, phase, task
+from task_graphs import WAIT, Task, Use, graph, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.reference.actors import Sleep, Worker
@@ -40,6 +40,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.plan.effects import Effects
 from numasim.schema.enumerations import JoinKind, Reach
 from numasim.strategy.idle import compile_idle
+from numasim.workload.graph import Op
 
 ALL = stealing({"from": "others", "pick": "rotate", "tries": "all"})  # a round comes to every queue
 UNPARK, WAKE = 1000, 5000  # ns
@@ -326,6 +327,28 @@ def test_who_sleeps_in_a_join_is_woken_by_the_last_child() -> None:
     how = resting(wake={"at": "every-push", "chain": 0}).model_copy(update={"join": "help"})
     seen = run(graph(task(task(10_000 * NS), 500 * NS, WAIT, 1000 * NS)), 2, FIRST, how)
     assert seen["makespan_ps"] == (100 + 10_000 + UNPARK + WAKE + 1000) * NS
+
+
+GROUP, END_GROUP = Use(Op.GROUP), Use(Op.END_GROUP)
+SHORT, LONG = 10_000 * NS, 30_000 * NS
+
+
+@pytest.mark.parametrize(
+    ("steps", "begins_ns"),
+    [
+        ((GROUP, task(task(LONG), SHORT), 500 * NS, END_GROUP), 200),  # a grandchild outlives the child
+        ((task(LONG), GROUP, task(SHORT), 500 * NS, WAIT, END_GROUP), 100),  # a child outlives the group
+    ],
+)
+def test_who_sleeps_in_a_join_sleeps_on_while_awaited_tasks_run(steps: tuple[Any, ...], begins_ns: int) -> None:
+    # The others probe queue 0 first, at 100 ns: worker 1 takes the first task there; worker 2 the second, or at 200 ns
+    # the grandchild from queue 1. Worker 0 sleeps from 900 ns on. When the short task ends, no child of the
+    # task of worker 0 is left, but its group has a member; or its group is empty, but a child runs.
+    how = resting(wake={"at": "every-push", "chain": 0}).model_copy(update={"join": "help"})
+    in_order = stealing({"from": "others", "pick": "in-order", "tries": "all"})
+    seen = run(graph(task(*steps, 1000 * NS)), 3, in_order, how, toy(cores=3))
+    assert wakeups(seen)[0] == 1
+    assert seen["makespan_ps"] == (begins_ns + UNPARK + WAKE + 1000) * NS + LONG
 
 
 def test_sleepers_are_woken_for_the_next_phase_one_after_the_other() -> None:

@@ -463,10 +463,14 @@ class Resting(Component):
         self._proceed(w)
 
     def join_ended(self, actor: Worker, task: int) -> None:
-        """Wake the worker, if any, that sleeps in the join of ``task``, whose last awaited task has ended."""
-        sleeper = self._joining.pop(task, None)
-        if sleeper is not None and self._workers[sleeper].sleep == Sleep.ASLEEP:
-            self._wake(actor, self._workers[sleeper])
+        """Wake the worker that sleeps in the join of ``task``, if there is one and the join has ended. The last child
+        of ``task``, or the last task of one of its groups, has just ended; the join may wait for other tasks.
+        """
+        sleeper = self._workers[self._joining[task]] if task in self._joining else None
+        if sleeper and self._joins.is_over(sleeper):
+            del self._joining[task]
+            if sleeper.sleep == Sleep.ASLEEP:
+                self._wake(actor, sleeper)
 
     # ---- phases of the program -------------------------------------------------------------------------------------
 
