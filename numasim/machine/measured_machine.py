@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from os.path import isdir
 from pathlib import Path
 from statistics import median
 
@@ -65,7 +66,7 @@ def import_machine(*files: Path, sysfs: Path | None = None, name: str | None = N
 
 
 def _read(path: Path, sysfs: Path | None, found: Found) -> None:
-    if path == sysfs or path.is_dir():
+    if path == sysfs or isdir(path / "devices"):
         found.topologies.append(read_sysfs(path))
         return
     text = read_text(path, MEASURED)

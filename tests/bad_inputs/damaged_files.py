@@ -10,7 +10,7 @@ from pathlib import Path
 from bad_input_type import BadInput, together
 from places_of_files import ALL, CSV, GRAPH, SYSFS, TABLE, XML, YAML, Place
 
-MOST_BYTES = {YAML: 2**20, GRAPH: 2**27, XML: 2**22, SYSFS: 2**20, CSV: 2**22, TABLE: 2**36}
+MOST_BYTES = {YAML: 2**20, GRAPH: 2**27, XML: 2**24, SYSFS: 2**20, CSV: 2**22, TABLE: 2**36}
 SIZES = {2**20: "1 MiB", 2**22: "4 MiB", 2**24: "16 MiB", 2**27: "128 MiB", 2**36: "64 GiB"}
 ABSENT_IS_ALLOWED = {"provenance of a sweep", "sysfs, online", "sysfs, cpulist", "sysfs, meminfo"}
 

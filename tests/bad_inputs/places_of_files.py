@@ -10,7 +10,7 @@ from small_inputs import VALIDATION_PART
 from small_study import write_study
 from sysfs_trees import Tree
 
-YAML, GRAPH, XML, SYSFS = "a YAML file", "a task graph in JSON", "hwloc XML, as lstopo writes it", "a file of sysfs"
+YAML, GRAPH, XML, SYSFS = "a YAML file", "a task graph in JSON", "a text file of a measuring program, or hwloc XML", "a file of sysfs"
 CSV, TABLE = "a CSV file", "a results directory; run its sweep again"
 
 

@@ -81,7 +81,7 @@ def announcing(*levels: dict[str, Any], announce: str = "owner") -> StrategySpec
     return stealing(*levels, thresholds={"max": 3, "min": 1, "announce": announce})
 
 
-AT_ONCE: dict[str, Any] = {"alone_ns": 9_000}  # no wait between rounds
+AT_ONCE: dict[str, Any] = {"alone_ns": 27_000}  # no wait between rounds
 POOLS: dict[str, Any] = {
     "queues": {"deque": {"per": "worker"}, "pool": {"per": "node", "own": "fifo", "steal": "fifo"}},
     "tiers": {"depth": 2},

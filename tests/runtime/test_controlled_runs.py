@@ -84,7 +84,7 @@ def test_controls_go_with_a_controller(program: Path, tmp_path: Path) -> None:
     assert "the strategy has a controller, but the option `controls` is not set" in refusal(program, "plan", path)
     assert "nothing cannot be read" in refusal(program, "plan", path, "--controls", tmp_path / "nothing")
     write_plan(plan_of(workload("heat"), 4, stealing()), SEED, path)
-    assert "go with a plan whose strategy has a controller" in refusal(program, "plan", path, "--controls", path)
+    assert "need a plan whose strategy has a controller" in refusal(program, "plan", path, "--controls", path)
 
 
 def test_a_controller_that_fails_ends_the_run_with_its_sentence(program: Path, tmp_path: Path) -> None:

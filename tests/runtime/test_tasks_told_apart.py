@@ -178,7 +178,7 @@ def test_copies_under_strict_joins_are_refused(program: Path, tmp_path: Path) ->
     plan = tmp_path / "plan"
     mine = strategy_file(tmp_path, "mine", f"join: strict\n{COPIES % 'lifo'}")
     write_plan(compile_plan(mine, MACHINE, 4, "bare"), 1, plan)
-    with pytest.raises(InputError, match="leave copies of tasks and its joins are strict"):
+    with pytest.raises(InputError, match="put copies of tasks into queues, and its joins are strict"):
         run_kernel(Order("fib", {"n": 9}, plan=plan), program)
 
 

@@ -120,4 +120,4 @@ def test_mistakes_are_one_sentence(program: Path, tmp_path: Path) -> None:
     assert "--root is no option here" in refusal(program, "topology", "--root")
     assert "needs the running system" in refusal(program, "topology", "--root", tmp_path, "--binding")
     root = Tree(allowed="7").write(tmp_path)
-    assert "cannot do that" in refusal(program, "topology", "--root", root)
+    assert "this request is not possible" in refusal(program, "topology", "--root", root)

@@ -198,9 +198,9 @@ RIGHT_USE(ns_task_workers, require(ns_task_workers(self) == WORKERS))
 RIGHT_USE(ns_task_node, require(ns_task_node(self) <= NS_NUMA_NODES))
 RIGHT_USE(ns_work, ns_work(self, 1000))
 RIGHT_USE(ns_work_said, ns_work(self, 1000))
-IN_TASK("ns_work", WRONG, "-5 ps", PROGRAM, "work", SERIAL, ns_work(self, -5))
-IN_TASK("ns_work_said", WRONG, "-5 ps", PROGRAM, "work", SERIAL, ns_work(self, -5))
-IN_TASK("ns_work", WRONG, "2^63 ps", PROGRAM, "work", SERIAL, ns_work(self, INT64_MAX))
+IN_TASK("ns_work", WRONG, "-5 ps", PROGRAM, "declared time", SERIAL, ns_work(self, -5))
+IN_TASK("ns_work_said", WRONG, "-5 ps", PROGRAM, "declared time", SERIAL, ns_work(self, -5))
+IN_TASK("ns_work", WRONG, "2^63 ps", PROGRAM, "declared time", SERIAL, ns_work(self, INT64_MAX))
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
