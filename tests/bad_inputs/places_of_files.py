@@ -10,7 +10,8 @@ from small_inputs import VALIDATION_PART
 from small_study import write_study
 from sysfs_trees import Tree
 
-YAML, GRAPH, XML, SYSFS = "a YAML file", "a task graph in JSON", "a text file of a measuring program, or hwloc XML", "a file of sysfs"
+YAML, GRAPH, SYSFS = "a YAML file", "a task graph in JSON", "a file of sysfs"
+XML = "a text file of a measuring program, or hwloc XML"
 CSV, TABLE = "a CSV file", "a results directory; run its sweep again"
 
 
