@@ -107,12 +107,7 @@ ARGUMENTS = [
     BadInput("part: kernel", ("validate", "./part.yaml", "--kernel", "steam"), part, ("'steam'", "expected")),
     BadInput("part: machine", ("validate", "./part.yaml", "--machine", "steam"), part, ("no machine 'steam'",)),
     BadInput("part: runtime", ("validate", "./part.yaml", "--runtime", "steam"), part, ("no runtime 'steam'",)),
-    BadInput(
-        "sysfs and a file",
-        ("machine", "import", "a.xml", "--sysfs", "sys", "-o", "m.yaml"),
-        sysfs,
-        ("a file and --sysfs are given", "one of them"),
-    ),
+    BadInput("sysfs and no file", (*IMPORT, "a.xml", "--sysfs", "sys"), sysfs, ("no file 'a.xml'", "expected")),
     BadInput("name with a space", (*IMPORT, "--sysfs", "sys", "--name", "a b"), sysfs, ("name: got 'a b'", "letters")),
     BadInput("no folder", ("machine", "import", "--sysfs", "sys", "-o", "no/m.yaml"), sysfs, ("there is no folder",)),
 ]

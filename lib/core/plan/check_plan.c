@@ -620,6 +620,8 @@ bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan
     derive(self);
     if (!REQUIRE(!lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
                  "line_ps does not have a row for each worker") ||
+        !REQUIRE(self->costs.line != NS_LINES_YES || self->queue_lines.count == self->steal.queue_count,
+                 "queue_lines does not have a value for each queue") ||
         !REQUIRE(self->looks_at_data || !ns_looks_at_data(&self->steal),
                  "looks_at_data is 0, but a dispatch rule asks where data is") ||
         !REQUIRE(!needs_own || have_own, "own has a worker without a queue") ||
