@@ -28,9 +28,9 @@ GAP = 1.25  # the times of two levels differ by at least this factor
 WITHIN = 0.15  # levels stand for a matrix if nine of ten pairs are within this part of the time of their level
 ODD = 1.5  # a pair whose time differs by this factor from the time of its level fits no level
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_CELL = re.compile(r"\d{1,9}(\.\d*)?")
-_NUMBERS = re.compile(r"\s*(CPU\s+)?\d+(\s+\d+)*\s*")
-_ROW = re.compile(r"\s*(\d+)((?:\s+[\d.]+(?:\s*±\s*[\d.]+)?)*)\s*")
+_CELL = re.compile(r"[0-9]{1,9}(\.[0-9]{0,30})?")
+_NUMBERS = re.compile(r"\s*(CPU\s+)?[0-9]{1,6}(\s+[0-9]{1,6})*\s*")
+_ERROR = re.compile(r"\s*±\s*[0-9.]+")  # the standard error behind a time on the terminal
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,11 @@ def _table_rows(lines: Sequence[str], name: str) -> CoreTimes | None:
 
 
 def _rows_of(lines: Sequence[str], first: int, cpus: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
-    for at, line in enumerate(lines[: len(cpus)]):
-        row = _ROW.fullmatch(line)
-        if row is None or int(row[1]) != cpus[at]:
+    for at, (line, cpu) in enumerate(zip(lines, cpus, strict=False)):
+        head, *cells = _ERROR.sub("", line).split() or [""]
+        if head != str(cpu) or not all(map(_CELL.fullmatch, cells)):
             return
-        yield (
-            first + at,
-            [re.sub(r"\s*±\s*[\d.]+", "", cell) for cell in re.findall(r"[\d.]+(?:\s*±\s*[\d.]+)?", row[2])],
-        )
+        yield first + at, cells
 
 
 def _matrix(rows: Sequence[tuple[int, Sequence[str]]], cpus: tuple[int, ...] | None, name: str) -> CoreTimes | None:

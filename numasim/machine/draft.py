@@ -96,7 +96,8 @@ def draft_machine(inventory: Inventory, name: str) -> Draft:
 def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     draft.put("sockets", shape.sockets, shape.sockets_reason or _read(inventory))
     sizes = [node.memory_bytes for node in shape.nodes if node.memory_bytes]
-    source = _read(inventory) if sizes else typical.NOT_SAID
+    origin = inventory.sizes_origin or inventory.origin
+    source = f"read: {origin}" if sizes else typical.NOT_SAID
     rates = _controllers(inventory, shape)
     if not shape.is_uniform or len(set(rates.values())) > 1 or "speeds" in inventory.unsaid:
         _put_listed_nodes(draft, inventory, shape, source, rates)
@@ -109,7 +110,7 @@ def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
         if first.kinds[0].threads > 1:
             draft.put("nodes.threads_per_core", first.kinds[0].threads, _read(inventory))
         if sizes and min(sizes) < max(sizes):
-            source = f"derived: the least of {_size(min(sizes))} to {_size(max(sizes))}, {inventory.origin}"
+            source = f"derived: the least of {_size(min(sizes))} to {_size(max(sizes))}, {origin}"
         draft.put("nodes.memory", _size(min(sizes, default=typical.MEMORY_BYTES)), source)
         draft.values["nodes"]["imc_bandwidth_gbs"] = rates[first.number]
     draft.sources["nodes.imc_bandwidth_gbs"] = _controllers_source(inventory, shape)
@@ -156,7 +157,7 @@ def _firmware(inventory: Inventory, places: Iterable[Where]) -> str:
 
 
 def _read(inventory: Inventory) -> str:
-    return f"read: {inventory.origin}"
+    return f"{inventory.mark}: {inventory.origin}"
 
 
 def _put_listed_nodes(

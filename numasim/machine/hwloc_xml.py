@@ -19,7 +19,7 @@ from numasim.errors import InputError
 from numasim.files.bounded_xml import PlacedElement as Element
 from numasim.files.bounded_xml import read_xml
 from numasim.files.reader import HWLOC, whole_number
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Values, memory_fields
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Values, clock_in, memory_fields
 from numasim.parts.base import MOST_PROCESSORS, as_list
 from numasim.parts.yaml.nodes import shown
 
@@ -330,11 +330,8 @@ def _clock(root: Element) -> Clock | None:
     base_mhz = [int(text) for text in _infos(root, "FrequencyBaseMHz") if _FEW_DIGITS.fullmatch(text)]
     if base_mhz:
         return Clock(Decimal(max(base_mhz)) / 1000, "read: FrequencyBaseMHz")
-    for text in _infos(root, "CPUModel"):
-        found = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", text)
-        if found:
-            return Clock(Decimal(found[1]), f"derived: the name of the processor, {text!r}")
-    return None
+    named = (clock_in(text, f"derived: the name of the processor, {text!r}") for text in _infos(root, "CPUModel"))
+    return next(filter(None, named), None)
 
 
 def _page_bytes(root: Element) -> int | None:

@@ -6,6 +6,7 @@ file. A node is a NUMA node. Firmware is the system's tables of distances, bandw
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -42,6 +43,12 @@ class Clock:
     source: str
 
 
+def clock_in(name: str, source: str) -> Clock | None:
+    """Return the clock in a processor's ``name``, such as `@ 2.40GHz`, with its ``source``; None if there is none."""
+    found = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", name)
+    return Clock(Decimal(found[1]), source) if found else None
+
+
 @dataclass(frozen=True)
 class Inventory:
     """One system; a value that is None or missing was not given."""
@@ -62,6 +69,8 @@ class Inventory:
     memory_kind: dict[int, str] = field(default_factory=dict)  # by node, such as HBM, if known
     memoryless: frozenset[int] = frozenset()  # nodes without memory, even if no sizes are known
     memory_source: str = ""  # the source of bandwidths and latencies, for the user
+    sizes_origin: str = ""  # the source of the sizes of memory, for the user; empty: ``origin``
+    mark: str = "read"  # of values from ``origin``: ``read``, or ``derived`` if they follow from what the origin says
     averaged: frozenset[Where] = frozenset()  # where a value is the mean of unlike values for reading and writing
     # Properties that the system does not report. Without "sockets" all nodes count as one socket, without "cores" each
     # hardware thread counts as a core, without "speeds" all kinds of cores count as equally fast, without "cache sizes"

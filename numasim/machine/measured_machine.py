@@ -1,8 +1,9 @@
 """The machine file of a system from measurements and topologies: hwloc's XML, a copy of /sys, texts of programs.
 
-Each file is told apart by its content. One topology is the base: of hwloc's XML, /sys, likwid-topology, lscpu and
+Files are told apart by their contents. One topology is the base: of hwloc's XML, /sys, likwid-topology, lscpu and
 numactl the first that is given. Another topology gives memory and distances that the base lacks, and contradictions
-between the two become remarks. Measured latencies, bandwidths and times of cache lines replace assumed values.
+between the two become remarks. Measured latencies, bandwidths and times of cache lines replace assumed values. If two
+files measure the same, the first file counts, and a remark names the other.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numasim.machine.core_times import CoreTimes, Ints, Levels, found_levels, le
 from numasim.machine.draft import Draft, draft_machine, label
 from numasim.machine.hwloc_xml import read_hwloc_xml
 from numasim.machine.inventory import Cache, Inventory, Thread
-from numasim.machine.memory_speeds import MemorySpeeds, Pairs, read_memory_speeds
+from numasim.machine.memory_speeds import MemorySpeeds, read_memory_speeds
 from numasim.machine.sysfs import RUNNING, read_sysfs
 from numasim.machine.text_topologies import read_text_topology
 from numasim.parts.base import as_list
@@ -30,7 +31,6 @@ from numasim.parts.models.nodes_model import MAX_SIBLINGS
 
 KNOWN = "hwloc XML, a copy of /sys, lscpu -p or -e, numactl -H, likwid-topology, MLC, core-to-core times, STREAM"
 ORDER = ("sysfs", "likwid-topology", "lscpu", "numactl")  # which topology is the base, after hwloc's
-UNITS = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cross_socket_ns")
 MBS = Decimal("0.001")  # GB/s in a MB/s
 SIBLINGS_NS = 17  # hardware threads of one core pass a line in at most this time (measured: 4 to 17 ns)
 
@@ -58,10 +58,13 @@ def import_machine(*files: Path, sysfs: Path | None = None, name: str | None = N
         found.topologies.append(read_sysfs(RUNNING))
     base = _base(found)
     draft = draft_machine(base, name or label(paths[0] if paths else None))
-    for speeds in found.speeds:
-        _put_speeds(draft, speeds)
-    for times in found.times:
+    taken: dict[str, str] = {}
+    for speeds in sorted(found.speeds, key=lambda each: "bandwidth" not in each.lines):
+        _put_speeds(draft, base, speeds, taken)
+    for times in found.times[:1]:
         _put_times(draft, base, times)
+    for times in found.times[1:]:
+        draft.remarks.append(f"{times.source}: not used, since times between cores are taken from the file before")
     return draft
 
 
@@ -88,10 +91,9 @@ def _read(path: Path, sysfs: Path | None, found: Found) -> None:
 def _base(found: Found) -> Inventory:
     if not found.topologies:
         if not found.times:
-            problem = "no file says which processors the machine has"
-            raise InputError(
-                problem, expected="also hwloc XML, a copy of /sys, lscpu -p, numactl -H or likwid-topology"
-            )
+            problem, needed = "this file does not say which processors the machine has", "beside it a file that does"
+            given = "hwloc XML, a copy of /sys, lscpu -p, numactl -H or likwid-topology"
+            raise InputError(problem, place=found.speeds[0].name, expected=f"{needed}: {given}")
         return _from_times(found.times[0])
     rank = {origin: at for at, origin in enumerate(ORDER, 1)}
     base, *others = sorted(found.topologies, key=lambda each: rank.get(each.origin.split()[0], 0))
@@ -122,15 +124,11 @@ def _together(base: Inventory, other: Inventory) -> Inventory:
             differ(what, lambda each, unit=what[:-1]: len({getattr(thread, unit) for thread in each.threads}))  # type: ignore[misc]
     if not alike:
         return replace(base, remarks=tuple(remarks))
-    sizes = {(cache.level, cache.threads): cache.size_bytes for cache in other.caches}
     return replace(
         base,
         memory_bytes=base.memory_bytes or other.memory_bytes,
+        sizes_origin=base.sizes_origin or ("" if base.memory_bytes else other.origin),
         distance=base.distance or other.distance,
-        caches=tuple(
-            replace(cache, size_bytes=cache.size_bytes or sizes.get((cache.level, cache.threads), 0))
-            for cache in base.caches or other.caches
-        ),
         remarks=tuple(remarks),
     )
 
@@ -162,8 +160,18 @@ def _from_times(times: CoreTimes) -> Inventory:
     threads = tuple(Thread(cpu, int(core[at]), int(socket[at]), int(socket[at])) for at, cpu in enumerate(cpus))
     shared = units[0] if units else np.zeros(len(cpus), np.int64)
     caches = [Cache(3, 0, 0, _members(shared == unit, cpus)) for unit in np.unique(shared)]
-    origin = f"core-to-core times in {times.source}"
-    return Inventory(origin, threads, tuple(caches), {}, {}, None, None, (said,), unsaid=frozenset(unsaid))
+    return Inventory(
+        origin=f"groups of processors by the core-to-core times in {times.source}",
+        threads=threads,
+        caches=tuple(caches),
+        memory_bytes={},
+        distance={},
+        clock=None,
+        page_bytes=None,
+        remarks=(said,),
+        mark="derived",
+        unsaid=frozenset(unsaid),
+    )
 
 
 def _members(mask: np.ndarray, cpus: Sequence[int]) -> frozenset[int]:
@@ -173,57 +181,70 @@ def _members(mask: np.ndarray, cpus: Sequence[int]) -> frozenset[int]:
 # ---- speeds of memory ------------------------------------------------------------------------------------------------
 
 
-def _put_speeds(draft: Draft, speeds: MemorySpeeds) -> None:
-    nodes = draft.nodes
-    if "latency" in speeds.lines:
-        _put_latencies(draft, speeds, nodes)
-    if "bandwidth" in speeds.lines:
-        _put_bandwidths(draft, speeds, nodes)
-    elif "total" in speeds.lines:
-        _put_total(draft, speeds)
-    if speeds.within_ns is not None and "transfers" not in speeds.lines:
-        draft.remarks.append(f"{speeds.source('within')}: a modified line within a socket takes {speeds.within_ns} ns")
+def _put_speeds(draft: Draft, inventory: Inventory, speeds: MemorySpeeds, taken: dict[str, str]) -> None:
+    """Put the speeds of a file into the draft; ``taken`` has the source of each field that a file before has given."""
+    puts = {
+        "latency": ("latency_ns" if len(draft.nodes) > 1 else "local_latency_ns", _put_latencies),
+        "bandwidth": ("nodes.imc_bandwidth_gbs", _put_bandwidths),
+        "total": ("nodes.imc_bandwidth_gbs", _put_total),
+    }
+    for part, (field_name, put) in puts.items():
+        if part not in speeds.lines or (part == "total" and "bandwidth" in speeds.lines):
+            continue
+        if field_name in taken:
+            draft.remarks.append(f"{speeds.source(part)}: not used, {field_name} is {taken[field_name]}")
+        elif part == "total" or _covers(draft, inventory, speeds, part):
+            put(draft, speeds)
+            taken[field_name] = draft.sources[field_name]
+    if speeds.unused:
+        draft.remarks.append(
+            f"{Path(speeds.name).name}: {' and '.join(speeds.unused)} of {speeds.program} are not used"
+        )
 
 
-def _covers(draft: Draft, speeds: MemorySpeeds, part: str, pairs: Pairs, nodes: Sequence[int]) -> bool:
-    """Return whether the rows are the nodes with cores and the columns all nodes; if not, say so in a remark."""
-    rows, columns = {row for row, _ in pairs}, {column for _, column in pairs}
-    if columns == set(nodes) and rows <= set(nodes):
+def _covers(draft: Draft, inventory: Inventory, speeds: MemorySpeeds, part: str) -> bool:
+    """Return whether the rows of a table are the nodes with cores and its columns all nodes; if not, add a remark."""
+    pairs = speeds.latency_ns if part == "latency" else speeds.bandwidth_mbs
+    cored = {thread.node for thread in inventory.threads}
+    if pairs.keys() == {(row, column) for row in cored for column in draft.nodes}:
         return True
+    rows, columns = (as_list({pair[side] for pair in pairs}) for side in (0, 1))
     draft.remarks.append(
-        f"{speeds.source(part)}: not used, a table of nodes {as_list(columns)}; the machine has nodes {as_list(nodes)}"
+        f"{speeds.source(part)}: not used, a table of nodes {rows} reading nodes {columns}; the machine has nodes "
+        f"{as_list(draft.nodes)}"
     )
     return False
 
 
-def _put_latencies(draft: Draft, speeds: MemorySpeeds, nodes: Sequence[int]) -> None:
-    given = speeds.latency_ns
-    if not _covers(draft, speeds, "latency", given, nodes):
-        return
+def _put_latencies(draft: Draft, speeds: MemorySpeeds) -> None:
+    given, nodes = speeds.latency_ns, draft.nodes
     source = f"measured: {speeds.source('latency')}, idle latencies of {speeds.program}"
     if len(nodes) == 1:
         draft.put("local_latency_ns", given[nodes[0], nodes[0]], source)
         return
-    before = draft.values["latency_ns"]
+    before = draft.values["latency_ns"]  # keeps the rows of nodes without cores, which no core reads from
     rows = [[given.get((a, b), before[at][to]) for to, b in enumerate(nodes)] for at, a in enumerate(nodes)]
     draft.put("latency_ns", rows, source)
 
 
-def _put_bandwidths(draft: Draft, speeds: MemorySpeeds, nodes: Sequence[int]) -> None:
-    given = speeds.bandwidth_mbs
-    if not _covers(draft, speeds, "bandwidth", given, nodes):
-        return
-    place = speeds.source("bandwidth")
+def _put_bandwidths(draft: Draft, speeds: MemorySpeeds) -> None:
+    given, nodes, place = speeds.bandwidth_mbs, draft.nodes, speeds.source("bandwidth")
     fastest = {b: max(mbs for (_, to), mbs in given.items() if to == b) for b in nodes}
-    _put_controllers(
-        draft, {node: given.get((node, node), fastest[node]) * MBS for node in nodes}, f"measured: {place}"
-    )
-    for link in draft.values.get("links", ()):
-        a, b = (nodes[end] for end in link["between"])
-        both = [mbs for pair in ((a, b), (b, a)) if (mbs := given.get(pair)) is not None]
-        if both:
-            link["bandwidth_gbs"] = min(both) * MBS
-            draft.sources["links.bandwidth_gbs"] = f"measured: {place}, reads from the other node, the slower direction"
+    gbs = {node: given.get((node, node), fastest[node]) * MBS for node in nodes}
+    _put_controllers(draft, gbs, f"measured: {place}, reads from the own node; of like nodes the median")
+    links = draft.values.get("links", ())
+    measured = [
+        (link, [mbs for pair in ((a, b), (b, a)) if (mbs := given.get(pair)) is not None])
+        for link in links
+        for a, b in [[nodes[end] for end in link["between"]]]
+    ]
+    for link, both in measured:
+        link["bandwidth_gbs"] = min(both) * MBS if both else link["bandwidth_gbs"]
+    if links and all(both for _, both in measured):
+        draft.sources["links.bandwidth_gbs"] = f"measured: {place}, reads from the other node, the slower direction"
+    elif links:
+        said = f"links between nodes without cores; all others measured: {place}"
+        draft.sources["links.bandwidth_gbs"] = f"{draft.sources['links.bandwidth_gbs']} ({said})"
 
 
 def _put_controllers(draft: Draft, gbs: Mapping[int, Decimal], source: str) -> None:
@@ -242,16 +263,15 @@ def _put_controllers(draft: Draft, gbs: Mapping[int, Decimal], source: str) -> N
 
 
 def _put_total(draft: Draft, speeds: MemorySpeeds) -> None:
-    """Share the bandwidth of the whole system among the nodes, unless each node's was measured."""
-    if draft.sources.get("nodes.imc_bandwidth_gbs", "").startswith("measured"):
-        return
+    """Share the bandwidth of the whole system equally among the nodes."""
     kind, mbs = next(
         ((kind, speeds.total_mbs[kind]) for kind in ("ALL Reads", "triad") if kind in speeds.total_mbs),
         next(iter(speeds.total_mbs.items())),
     )
-    share = round(mbs * MBS / len(draft.nodes), 3)
-    place = f"{speeds.source('total')}, {kind} of {speeds.program}"
-    draft.put_bandwidth(share, f"derived: {mbs} MB/s of all nodes over {len(draft.nodes)}; {place}")
+    said = f"{kind} of {speeds.program} in {speeds.source('total')}, as if the threads of all nodes took part"
+    unseen = "" if speeds.program == "Intel MLC" else "; lines that are read before they are written do not count there"
+    source = f"derived: {mbs} MB/s over {len(draft.nodes)} nodes, {said}{unseen}"
+    draft.put_bandwidth(round(mbs * MBS / len(draft.nodes), 3), source)
 
 
 # ---- times of cache lines --------------------------------------------------------------------------------------------
@@ -261,8 +281,11 @@ def _put_times(draft: Draft, inventory: Inventory, times: CoreTimes) -> None:
     cpus = times.cpus or tuple(thread.id for thread in inventory.threads[: len(times.ns)])
     threads = {thread.id: thread for thread in inventory.threads}
     if len(times.ns) > len(threads) or not set(cpus) <= threads.keys():
-        draft.remarks.append(f"{times.source}: the table has processors that the machine lacks; it is not used")
+        draft.remarks.append(f"{times.source}: not used, since the table has processors that the machine lacks")
         return
+    if times.cpus is None and inventory.mark == "read":
+        said = "rows are taken as the machine's processors with the lowest numbers, in the order of the numbers"
+        draft.remarks.append(f"{times.source}: {said}")
     held = [threads[cpu] for cpu in cpus]
     named = _units(held, inventory)
     homed = [at for at, (key, _) in enumerate(named) if key in ("same_node_ns", "same_socket_ns")]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from numasim.errors import InputError
 
@@ -19,14 +20,15 @@ Pairs = Mapping[tuple[int, int], Decimal]
 _IDLE = re.compile(r"Measuring idle latencies")
 _BETWEEN = re.compile(r"Measuring Memory Bandwidths between nodes")
 _PEAK = re.compile(r"Measuring (Peak Injection|Maximum) Memory Bandwidths")
-_LOADED = re.compile(r"Measuring Loaded Latencies")
-_TRANSFERS = re.compile(r"Measuring cache-to-cache transfer latency")
-_HITM = re.compile(r"Local Socket L2->L2 HITM latency\s+([\d.]+)")
-_HOMED = re.compile(r"Remote Socket L2->L2 HITM latency \(data address homed in (writer|reader) socket\)")
-_TITLE = re.compile(r"\s*(Memory |Writer )?Numa [Nn]ode((\s+\d+)+)\s*")
-_NUMBER = re.compile(r"\d{1,12}(\.\d*)?")
-_STREAM = re.compile(r"(Copy|Scale|Add|Triad):\s+(\d[\d.]*)(\s+[\d.]+)*\s*")
-_RATE = re.compile(r"MByte/s:\s+(\d[\d.]*(?:[eE][+-]?\d+)?)\s*")
+_UNUSED = {  # tables of MLC that are not used, with their names for the user
+    "loaded latencies": re.compile(r"Measuring Loaded Latencies"),
+    "times of cache lines": re.compile(r"Measuring cache-to-cache transfer latency"),
+}
+_TITLE = re.compile(r"\s*(?:Memory )?Numa [Nn]ode((?:\s+[0-9]{1,6})+)\s*")
+_NODE = re.compile(r"[0-9]{1,6}")
+_NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{0,9})?")
+_STREAM = re.compile(rf"(Copy|Scale|Add|Triad):\s+({_NUMBER.pattern})(\s+[0-9.]+)*\s*")
+_RATE = re.compile(rf"MByte/s:\s+({_NUMBER.pattern}([eE][+-]?[0-9]{{1,2}})?)\s*")
 _TEST = re.compile(r"Test:\s+(\S+)")
 
 
@@ -34,20 +36,17 @@ _TEST = re.compile(r"Test:\s+(\S+)")
 class MemorySpeeds:
     """What one file says about the speed of memory; ``lines`` has the line of each part's first value.
 
-    ``latency_ns``, ``bandwidth_mbs`` and ``transfer_ns`` are by (node of the cores, node of the memory or of the
-    reader). ``loaded`` has (bandwidth in MB/s, latency in ns) of rising load. ``total_mbs`` has the bandwidth of the
-    whole system by the kind of traffic.
+    ``latency_ns`` and ``bandwidth_mbs`` are by (node of the cores, node of the memory). ``total_mbs`` has the bandwidth
+    of the whole system by the kind of traffic. ``unused`` names the tables of the file that are not used.
     """
 
     name: str
     program: str
     latency_ns: Pairs = field(default_factory=dict)
     bandwidth_mbs: Pairs = field(default_factory=dict)
-    transfer_ns: Pairs = field(default_factory=dict)
-    within_ns: Decimal | None = None  # a modified line between two cores of a socket
-    loaded: tuple[tuple[Decimal, Decimal], ...] = ()
     total_mbs: Mapping[str, Decimal] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
 
     def source(self, part: str) -> str:
         """Return the name of the file, without its folders, and the line of the first value of a part."""
@@ -60,7 +59,8 @@ def read_memory_speeds(text: str, name: str) -> MemorySpeeds | None:
     Raise InputError with the line if a table of MLC is damaged.
     """
     lines = text.splitlines()
-    if any(_IDLE.search(line) or _BETWEEN.search(line) or _PEAK.search(line) or _LOADED.search(line) for line in lines):
+    tables = (_IDLE, _BETWEEN, _PEAK, *_UNUSED.values())
+    if any(table.search(line) for line in lines for table in tables):
         return _mlc(lines, name)
     found = {
         match[1]: (at, Decimal(match[2])) for at, line in enumerate(lines, 1) if (match := _STREAM.fullmatch(line))
@@ -76,26 +76,17 @@ def read_memory_speeds(text: str, name: str) -> MemorySpeeds | None:
 
 
 def _mlc(lines: Sequence[str], name: str) -> MemorySpeeds:
-    parts: dict[str, object] = {}
+    parts: dict[str, Any] = {}
     places: dict[str, int] = {}
     for at, line in enumerate(lines):
         if _IDLE.search(line):
             parts["latency_ns"], places["latency"] = _node_matrix(lines, at + 1, name)
         elif _BETWEEN.search(line):
             parts["bandwidth_mbs"], places["bandwidth"] = _node_matrix(lines, at + 1, name)
-        elif (homed := _HOMED.search(line)) and homed[1] == "writer":
-            parts["transfer_ns"], places["transfers"] = _node_matrix(lines, at + 1, name)
-        elif within := _HITM.search(line):
-            parts["within_ns"], places["within"] = Decimal(within[1]), at + 1
-        elif _LOADED.search(line):
-            rows = list(_loaded_rows(lines[at + 1 :]))
-            if rows:
-                parts["loaded"], places["loaded"] = tuple(rows), at + 1
-        elif _PEAK.search(line):
-            totals = dict(_totals(lines[at + 1 : at + 12]))
-            if totals:
-                parts["total_mbs"], places["total"] = totals, at + 1
-    return MemorySpeeds(name, "Intel MLC", lines=places, **parts)  # type: ignore[arg-type]
+        elif _PEAK.search(line) and (totals := dict(_totals(lines[at + 1 : at + 12]))):
+            parts["total_mbs"], places["total"] = totals, at + 1
+    unused = tuple(table for table, title in _UNUSED.items() if any(map(title.search, lines)))
+    return MemorySpeeds(name, "Intel MLC", lines=places, unused=unused, **parts)
 
 
 def _node_matrix(lines: Sequence[str], first: int, name: str) -> tuple[Pairs, int]:
@@ -107,9 +98,9 @@ def _node_matrix(lines: Sequence[str], first: int, name: str) -> tuple[Pairs, in
         words = lines[at].split()
         if not columns:
             if title := _TITLE.fullmatch(lines[at]):
-                columns = [int(word) for word in title[2].split()]
+                columns = [int(word) for word in title[1].split()]
             continue
-        if not words or not words[0].isdigit():
+        if not words or not _NODE.fullmatch(words[0]):
             break
         if len(words) != len(columns) + 1 or not all(word == "-" or _NUMBER.fullmatch(word) for word in words[1:]):
             problem = f"the row of node {words[0]} does not have a number for each of {len(columns)} nodes"
@@ -120,15 +111,6 @@ def _node_matrix(lines: Sequence[str], first: int, name: str) -> tuple[Pairs, in
     if not values:
         raise InputError("a matrix of nodes has no rows", place=f"{name}:{first}", expected="a table as MLC prints it")
     return values, start
-
-
-def _loaded_rows(lines: Sequence[str]) -> Iterator[tuple[Decimal, Decimal]]:
-    for line in lines:
-        words = line.split()
-        if len(words) == 3 and words[0].isdigit() and all(_NUMBER.fullmatch(word) for word in words[1:]):
-            yield Decimal(words[2]), Decimal(words[1])
-        elif line.startswith("Measuring"):
-            return
 
 
 def _totals(lines: Sequence[str]) -> Iterator[tuple[str, Decimal]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.files.reader import CPU_INFO, SYSFS, UnreadableError, read_bytes, text_of, whole_number
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, memory_fields
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, clock_in, memory_fields
 from numasim.parts.base import MOST_PROCESSORS, as_list, number_list
 from numasim.parts.yaml.nodes import shown
 
@@ -287,9 +287,8 @@ def _clock(root: Path, cpu: int, running: bool) -> Clock | None:
         if khz > 0:
             return Clock(Decimal(khz) / 1_000_000, f"{mark} cpufreq/{name}")
     text = cpu_info() if running else None
-    named = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", text or "")
-    if named:
-        return Clock(Decimal(named[1]), "derived: the model name in /proc/cpuinfo")
+    if named := clock_in(text or "", "derived: the model name in /proc/cpuinfo"):
+        return named
     now = re.search(r"cpu MHz\s*: *([0-9]{1,6}\.?[0-9]{0,9})", text or "")
     return Clock(round(Decimal(now[1]) / 1000, 3), "assumed: /proc/cpuinfo, as it was then") if now else None
 

@@ -13,18 +13,19 @@ from itertools import takewhile
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.machine.inventory import Cache, Inventory, Thread
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, clock_in
 from numasim.parts.base import MOST_PROCESSORS, number_list
 
 MIB = 2**20
+LISTS = ("Cache groups", "Processors")  # keys of likwid-topology whose values are lists of processors
 PLACES = ("CPU", "CORE", "SOCKET", "NODE")
 UNITS = {"kB": 2**10, "MB": 2**20, "GB": 2**30}
 _CACHE = re.compile(r"L[1-9][DI]?")
-_SIZE = re.compile(r"(\d{1,9}(?:\.\d*)?)\s*(kB|MB|GB)")
-_LIST = re.compile(r"\(([\d\s]*)\)")
-_DISTANCE_ROW = re.compile(r"\s*(\d{1,6}):((?:\s+\d{1,6})+)\s*")
-_NODE = re.compile(r"node (\d{1,6}) (cpus|size|free):(.*)")
-_MEASURED = re.compile(r"-?\d{1,9}")
+_SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{0,9})?)\s*(kB|MB|GB)")
+_LIST = re.compile(r"\(([^()]*)\)")
+_DISTANCE_ROW = re.compile(r"\s*([0-9]{1,6}):((?:\s+[0-9]{1,6})+)\s*")
+_NODE = re.compile(r"node ([0-9]{1,6}) (cpus|size):(.*)")
+_WHOLE = re.compile(r"[0-9]{1,9}")
 
 
 def read_text_topology(text: str, name: str) -> Inventory | None:
@@ -46,7 +47,7 @@ def read_text_topology(text: str, name: str) -> Inventory | None:
 
 
 def _number(word: str, place: str) -> int:
-    if not _MEASURED.fullmatch(word):
+    if not _WHOLE.fullmatch(word):
         raise InputError(f"{word!r} stands where a number is needed", place=place, expected="a whole number")
     return int(word)
 
@@ -59,7 +60,7 @@ def _lscpu_parsable(lines: Sequence[str], name: str) -> Inventory:
     if not titles:
         raise InputError("no comment names the columns", place=name, expected="a line such as '# CPU,Core,Socket,Node'")
     title = lines.index(titles[0])
-    listed = takewhile(lambda row: row[1][:1].isdigit(), enumerate(lines[title + 1 :], title + 2))
+    listed = takewhile(lambda row: _WHOLE.match(row[1]) is not None, enumerate(lines[title + 1 :], title + 2))
     rows = [(at, line.split(",")) for at, line in listed]
     columns = titles[0].lstrip("# ").split(",")
     return _lscpu("lscpu -p", columns, rows, name)
@@ -164,7 +165,7 @@ def _distances(lines: Sequence[str], name: str) -> Iterator[tuple[tuple[int, int
     columns: list[int] = []
     for at, line in enumerate(lines, 1):
         words = line.split()
-        if words[:1] == ["node"] and len(words) > 1 and all(word.isdigit() for word in words[1:]):
+        if words[:1] == ["node"] and len(words) > 1 and all(map(_WHOLE.fullmatch, words[1:])):
             columns = [int(word) for word in words[1:]]
         elif columns and (row := _DISTANCE_ROW.fullmatch(line)):
             values = row[2].split()
@@ -184,40 +185,43 @@ def _likwid(lines: Sequence[str], name: str) -> Inventory:
     distance: dict[tuple[int, int], Decimal] = {}
     caches: list[Cache] = []
     level = size = domain = 0
-    rows: list[tuple[int, int, int]] = []
+    rows: list[list[int]] = []
     titles: list[str] = []
+    clock: Clock | None = None
     for at, line in enumerate(lines, 1):
         key, _, value = (part.strip() for part in line.partition(":"))
-        words = line.split()
-        if words[:2] == ["HWThread", "Thread"]:
+        words, place = line.split(), f"{name}:{at}"
+        groups = [[_number(cpu, place) for cpu in group.split()] for group in _LIST.findall(value) if key in LISTS]
+        if key == "CPU name":
+            clock = clock or clock_in(value, f"derived: the name of the processor, {value!r}")
+        elif words[:2] == ["HWThread", "Thread"]:
             titles = words
-        elif titles and words and words[0].isdigit() and len(words) >= len(titles) - 1:
+        elif titles and words and _WHOLE.fullmatch(words[0]) and len(words) >= len(titles) - 1:
             row = dict(zip(titles, words, strict=False))
-            cells = (row.get(title, "") for title in ("HWThread", "Core", "Socket"))
-            rows.append(tuple(_number(cell, f"{name}:{at}") for cell in cells))  # type: ignore[arg-type]
+            rows.append([_number(row.get(title, ""), place) for title in ("HWThread", "Core", "Socket")])
         elif key == "Level":
-            level, titles = _number(value, f"{name}:{at}"), []
+            level, titles = _number(value, place), []
         elif key == "Size" and level:
-            size = _bytes(value, f"{name}:{at}")
+            size = _bytes(value, place)
         elif key == "Cache groups":
-            caches += [Cache(level, size, 0, frozenset(map(int, group.split()))) for group in _LIST.findall(value)]
+            caches += [Cache(level, size, 0, frozenset(group)) for group in groups if group]
         elif key == "Domain":
-            domain = _number(value, f"{name}:{at}")
+            domain = _number(value, place)
         elif key == "Processors":
-            node_of |= {int(cpu): domain for cpu in " ".join(_LIST.findall(value)).split()}
+            node_of |= {cpu: domain for group in groups for cpu in group}
         elif key == "Distances":
-            distance |= {(domain, other): Decimal(far) for other, far in enumerate(value.split())}
+            distance |= {(domain, other): Decimal(_number(far, place)) for other, far in enumerate(value.split())}
         elif key == "Total memory":
-            memory[domain] = _bytes(value, f"{name}:{at}")
+            memory[domain] = _bytes(value, place)
     threads = [Thread(cpu, core, socket, node_of.get(cpu, 0)) for cpu, core, socket in rows]
     _check_threads(threads, name)
     return Inventory(
         origin=f"likwid-topology in {Path(name).name}",
         threads=tuple(sorted(threads, key=lambda thread: thread.id)),
-        caches=tuple(cache for cache in caches if cache.threads),
+        caches=tuple(caches),
         memory_bytes=memory,
         distance=distance,
-        clock=None,
+        clock=clock,
         page_bytes=None,
         remarks=(),
     )

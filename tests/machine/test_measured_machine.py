@@ -93,6 +93,25 @@ def test_measurements_replace_what_a_topology_assumes(files: dict[str, Path], to
     assert [source.split(",")[0] for source in marks.values()] == [
         "measured: mlc.txt:5", "measured: mlc.txt:12", "measured: times.txt:1",
     ]  # fmt: skip
+    assert draft.sources["nodes.memory"] == "read: numactl -H in numactl.txt"
+    assert any(remark.startswith("times.txt:1: rows are taken as") for remark in draft.remarks)
+
+
+def test_of_two_files_that_measure_the_same_the_first_counts(files: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "later.txt").write_text(MLC.replace("70.1", "99.9") + "Measuring Loaded Latencies for the system\n")
+    (tmp_path / "others.csv").write_text(LOWER.replace("20.0", "33.0"))
+    draft = import_machine(files["p"], files["mlc"], tmp_path / "later.txt", files["times"], tmp_path / "others.csv")
+    assert draft.values["latency_ns"][0][0] == Decimal("70.1")
+    said = " ".join(draft.remarks)
+    assert "later.txt:5: not used, latency_ns is measured: mlc.txt:5" in said
+    assert "others.csv:1: not used" in said
+    assert "later.txt: loaded latencies of Intel MLC are not used" in said
+
+
+def test_groups_of_a_matrix_alone_are_derived_and_not_read(files: dict[str, Path]) -> None:
+    sources = import_machine(files["times"]).sources
+    assert sources["caches.cores_per_llc"].startswith("derived: groups of processors by the core-to-core times")
+    assert sources["sockets"].startswith("assumed")
 
 
 def test_a_matrix_that_levels_do_not_fit_is_taken_whole(files: dict[str, Path]) -> None:
@@ -111,7 +130,7 @@ def test_contradictions_between_topologies_are_named(files: dict[str, Path]) -> 
 def test_a_table_of_other_nodes_is_not_used_and_named(files: dict[str, Path]) -> None:
     files["p"].write_text(LSCPU_P.replace(",1,1,", ",0,0,"))
     draft = import_machine(files["p"], files["mlc"])
-    assert "mlc.txt:5: not used, a table of nodes 0-1; the machine has nodes 0" in draft.remarks
+    assert "mlc.txt:5: not used, a table of nodes 0-1 reading nodes 0-1; the machine has nodes 0" in draft.remarks
     assert draft.sources["local_latency_ns"].startswith("assumed")
 
 
@@ -124,11 +143,11 @@ def test_a_bandwidth_of_the_whole_system_is_shared_by_its_nodes(files: dict[str,
     files["mlc"].write_text(text)
     draft = import_machine(files["p"], files["mlc"])
     assert build(draft.check()).imc_bytes_per_s.tolist() == [gbs * 10**9] * 2
-    assert draft.sources["nodes.imc_bandwidth_gbs"].startswith("derived")
+    assert "as if the threads of all nodes took part" in draft.sources["nodes.imc_bandwidth_gbs"]
 
 
 LIKWID = (
-    "CPU name:\tExample\n*****\nHardware Thread Topology\n*****\nSockets:\t\t1\n"
+    "CPU name:\tExample CPU @ 2.40GHz\n*****\nHardware Thread Topology\n*****\nSockets:\t\t1\n"
     "HWThread\tThread\t\tCore\t\tSocket\t\tAvailable\n"
     "0\t\t0\t\t0\t\t0\t\t*\n1\t\t0\t\t1\t\t0\t\t*\n2\t\t1\t\t0\t\t0\t\t*\n3\t\t1\t\t1\t\t0\t\t*\n-----\n"
     "Level:\t\t\t3\nSize:\t\t\t25 MB\nCache groups:\t\t( 0 2 1 3 )\n-----\nDomain:\t\t\t0\nProcessors:\t\t( 0 2 1 3 )\n"
@@ -142,6 +161,7 @@ def test_the_topology_of_likwid_has_cores_caches_and_memory(tmp_path: Path) -> N
     assert (machine.cores, machine.threads) == (2, 4)
     assert machine.llc_bytes_of_domain == [25 * 2**20]
     assert machine.memory_bytes.tolist() == [4 * 2**30]
+    assert machine.clock.base_hz == 2_400_000_000
 
 
 BAD = {
@@ -151,8 +171,10 @@ BAD = {
     "node 1 has 1 distances for 2 nodes": NUMACTL.replace("  1:  20  10", "  1:  20"),
     "'x' is no list of processors": NUMACTL.replace("cpus: 0 1", "cpus: x"),
     "the row of node 1 does not have a number for each of 2 nodes": MLC.replace("\t  70.3", ""),
-    "no file says which processors the machine has": MLC,
+    "bad.txt: this file does not say which processors the machine has": MLC,
     "some pairs of processors have no time": ",,,\n20.0,,,\n90.0,,,\n92.0,90.0,21.0,\n",
+    "'1.2.3' stands where a number is needed": LIKWID.replace("Distances:\t\t10", "Distances:\t\t1.2.3"),
+    "'9\u00b2' stands where a number is needed": LSCPU_P.replace("\n0,0,", "\n0,9\u00b2,"),
     "the row of processor 1 has 5 cells": ",,,\n20.0,,,,\n90.0,91.0,,\n92.0,90.0,21.0,\n",
 }
 
